@@ -151,6 +151,12 @@ fn values_that_no_puzzle_has_are_named() {
     };
     let wanted = [outside(2, 40), outside(3, 10), outside(4, 99), no_cell(5), no_cell(6), no_cell(7)];
     assert!(answers.lines().skip(1).eq(wanted), "{answers}");
+    // What is copied has nothing that is not in the array, but for the place of the cell.
+    for command in [&["minimize"][..], &["disguise", "--seed", "1"], &["dedup", "--exact"]] {
+        let rows = stdout(&sudoku(&[command, &["-q", &list]].concat()).output().unwrap());
+        assert_eq!(rows.matches("1.....!......2..\n").count(), 6, "{rows}");
+        assert!(rows.is_ascii(), "{rows}");
+    }
     let sixteen = folder.write("sixteen.npy", array(2, Order::ALL[3], &[0; 512]));
     let out = folder.path("solved.npy");
     succeeded(&sudoku(&["solve", &sixteen, "-o", &out]).output().unwrap());

@@ -112,6 +112,11 @@ fn minimize_and_disguise_write_what_every_command_reads() {
             grids.rotate_left(1);
         }
     }
+    // A number or a title above them is none of the lines.
+    for above in ["2", "4", "7", "// 1", "Easy", "2x2"] {
+        let rows = written(&["minimize", "-q"], &format!("{above}\n12..\n34..\n...2\n..41\n"));
+        assert_eq!(rows, "12..34.....2..41\n", "{above}");
+    }
     // Each file of triples has one puzzle.
     let row = written(&["minimize", "-q", "--notation", "triples", "--size", "4"], "1 1 1\n1 2 7\n");
     assert_eq!(row, "! 1 1 1 1 2 7\n");

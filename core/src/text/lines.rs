@@ -357,6 +357,9 @@ const NUMBERS: Range<u32> = 0x10_E000..0x10_EFFF;
 /// The character that stands for anything else in an array of text that is no cell.
 const NO_CELL: char = '\u{10EFFF}';
 
+/// The bytes of a mark: a `#` and one of these.
+const MARK_BYTES: usize = 1 + NO_CELL.len_utf8();
+
 /// What stands in the place of a cell of an array of text that is none.
 const IN_ITS_PLACE: u8 = b'!';
 
@@ -370,14 +373,27 @@ pub fn mark_of_no_cell(number: Option<u32>) -> String {
     format!("#{}", character.unwrap_or(NO_CELL))
 }
 
+/// The character of a comment that is a mark.
+fn mark(comment: &[u8]) -> Option<char> {
+    let character = std::str::from_utf8(comment).ok()?.strip_prefix('#')?.chars().next()?;
+    (character == NO_CELL || NUMBERS.contains(&u32::from(character))).then_some(character)
+}
+
+/// A line without its mark, which is for its reader only.
+pub(crate) fn without_mark(line: &[u8]) -> &[u8] {
+    match line.len().checked_sub(MARK_BYTES).map(|at| line.split_at(at)) {
+        Some((cells, end)) if mark(end).is_some() => cells,
+        _ => line,
+    }
+}
+
 /// The problem of the cell in this column, which is a `!`, if `comment` is a mark.
 fn marked_problem(order: Order, comment: &[u8], column: usize) -> Option<Problem> {
-    let mark = std::str::from_utf8(comment).ok()?.strip_prefix('#')?.trim_end();
-    let mark = mark.chars().next()?;
+    let mark = mark(comment)?;
     if mark == NO_CELL {
         return Some(Problem::InvalidCharacter { character: "a value that is no cell,".to_owned(), column });
     }
-    let number = u32::from(mark).checked_sub(NUMBERS.start).filter(|_| NUMBERS.contains(&u32::from(mark)))?;
+    let number = u32::from(mark) - NUMBERS.start;
     order.digit(usize::try_from(number).ok()?).err().map(Problem::OutOfRange)
 }
 

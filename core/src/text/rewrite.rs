@@ -59,7 +59,11 @@ impl Format {
         let rows: Vec<Vec<u8>> = match self.notation {
             Notation::Grid => {
                 let puzzles = rows::puzzles(self, text, true);
-                puzzles.into_iter().flat_map(|(rows, _)| rows).map(|row| rows::compact(self, row)).collect()
+                puzzles
+                    .into_iter()
+                    .flat_map(|(rows, _)| rows)
+                    .map(|row| rows::compact(self, lines::without_mark(row)))
+                    .collect()
             }
             _ => lines::puzzle_lines(text).map(<[u8]>::to_vec).collect(),
         };

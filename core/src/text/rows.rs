@@ -177,13 +177,16 @@ fn is_no_row(format: &Format, line: &[u8]) -> bool {
         return 2 * cells.into_iter().filter(|cell| is_cell(cell)).count() < format.order.side();
     }
     let are_numbers = || tokens(line).count() <= 2 && tokens(line).flatten().all(u8::is_ascii_digit);
-    are_numbers() || is_size(line) || !tokens(line).flat_map(characters).all(is_cell)
+    are_numbers() || is_size(format, line) || !tokens(line).flat_map(characters).all(is_cell)
 }
 
-/// Whether a line is two short numbers with an `x`, `*` or `,` between them.
-fn is_size(line: &[u8]) -> bool {
-    let is_number = |field: &[u8]| matches!(field.len(), 1 | 2) && field.iter().all(u8::is_ascii_digit);
-    let fields: Vec<&[u8]> = line.splitn(3, |byte| b"xX*,".contains(byte)).map(<[u8]>::trim_ascii).collect();
+/// Whether a line is the size of the puzzles, or of their boxes, such as `9x9`.
+fn is_size(format: &Format, line: &[u8]) -> bool {
+    let is_number = |field: &[u8]| {
+        let number = std::str::from_utf8(field.trim_ascii()).ok().and_then(|number| number.parse().ok());
+        number.is_some_and(|number: usize| [format.order.side(), format.order.box_side()].contains(&number))
+    };
+    let fields: Vec<&[u8]> = line.splitn(3, |byte| b"xX*".contains(byte)).collect();
     fields.len() == 2 && fields.into_iter().all(is_number)
 }
 
@@ -1127,7 +1130,7 @@ mod tests {
             let whole = six_puzzles(order);
             let wanted: Vec<String> = whole.iter().map(|rows| rows.concat()).collect();
             for number in [order.box_side(), order.side()] {
-                for size in ["#x#", "# x #", "#X#", "#*#", "#,#"] {
+                for size in ["#x#", "# x #", "#X#", "#*#"] {
                     let size = size.replace('#', &number.to_string());
                     let text = |above| format!("{size}\n{above}{}\n", whole[0].join("\n"));
                     for above in ["", "\n"] {
@@ -1142,6 +1145,10 @@ mod tests {
         // Not what is left of a row.
         let cut = "1x3\n3412\n2143\n4321\n";
         assert_eq!(answers_to(cut), ["Line 1 has the wrong length."]);
+        // Nor cells apart.
+        let puzzle = "1,2,0,0\n3,4,0,0\n0,0,0,2\n0,0,4,0\n";
+        let text = format!("// 1\n{}\n// 2\n{puzzle}", puzzle.replace("3,4,0,0", "3,4"));
+        assert_eq!(answers_to(&text), ["Line 3 has the wrong length.", "12..34.....2..4."]);
     }
 
     #[test]

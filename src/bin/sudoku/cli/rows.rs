@@ -185,7 +185,8 @@ impl Rewrite<'_> {
                 return Err(stopped(opened, first, OfflineError::Cancelled));
             };
             let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };
-            if is_first && reader.is_at_start() {
+            // What stands above puzzles of several lines would be no heading of the lines that they become.
+            if is_first && reader.is_at_start() && reader.format().is_by_line() {
                 output.write(reader.prelude())?;
             }
             let bar = self.rows.bar(self.progress, input, &reader, output.progress());
