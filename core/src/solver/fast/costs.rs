@@ -94,7 +94,7 @@ static PORTABLE: Figures = Figures {
 };
 
 /// A batch of at least this many puzzles goes straight to the kernel, unless singles solve it.
-const MANY: usize = 512;
+pub(super) const MANY: usize = 512;
 
 /// The fewest puzzles of a batch of which singles are tried, because a block of them takes as long as
 /// some four puzzles alone.

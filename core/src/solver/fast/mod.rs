@@ -106,6 +106,13 @@ const LEAST_NODES: u64 = 256;
 /// Each of N puzzles of a batch may take [`NODES_FOR_A_FEW`] / (N / [`A_FEW`]) nodes.
 const A_FEW: u64 = 8;
 
+/// By how many of its puzzles a large batch is judged whether singles solve it.
+const JUDGED_BY: usize = 2 * singles::MOST;
+
+/// How many of these singles may leave: where they leave more than a twelfth, the kernel is as fast for
+/// all.
+const MOST_OPEN: usize = JUDGED_BY / 12;
+
 /// The nodes of each puzzle that is searched alone, in a batch of `puzzles` puzzles. Out of line,
 /// because inlining it costs the loop of its caller 2 % by its layout.
 #[inline(never)]
@@ -153,7 +160,11 @@ impl FastSolver {
         }
         while !limit.is_cancelled() {
             let rest = open.len() - tried + puzzles.len() - next;
-            if rest == 0 || experience.kernel_pays(rest + left.len()) {
+            // A few before the others of a large batch are searched alone, because the kernel would have
+            // all of them copied for these.
+            let are_few_open = tried < open.len() && open.len() <= JUDGED_BY;
+            let is_for_kernel = experience.kernel_pays(rest + left.len());
+            if rest == 0 || is_for_kernel && !(are_few_open && experience.kernel_pays(puzzles.len() - next)) {
                 break;
             }
             let index = open.get(tried).copied().unwrap_or(next);
@@ -217,6 +228,7 @@ impl FastSolver {
         // A search of one state, which a limit of one solution ends.
         let stop = if limit.solutions <= 1 { Stop::Solutions } else { Stop::Exhausted };
         let metrics = Metrics { nodes: 1, ..Metrics::default() };
+        let first = next;
         // What is left is searched alone, which takes no longer than a block.
         while puzzles.len() - next >= LEAST_FOR_SINGLES && !limit.is_cancelled() {
             let block = next..next + singles::block_len(puzzles.len() - next, LEAST_FOR_SINGLES);
@@ -229,7 +241,11 @@ impl FastSolver {
             }
             next = block.end;
             self.solved_by_singles = 4 * (solved.count_ones() as usize) >= 3 * block.len();
-            if !self.solved_by_singles {
+            // A large batch is judged by its beginning, and solved to its end.
+            let is_large = puzzles.len() >= costs::MANY;
+            let is_judged = is_large && next - first > JUDGED_BY;
+            let has_many_open = is_large && next - first == JUDGED_BY && open.len() > MOST_OPEN;
+            if !is_judged && (!self.solved_by_singles || has_many_open) {
                 break;
             }
         }
