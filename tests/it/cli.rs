@@ -470,12 +470,12 @@ fn an_output_that_is_no_regular_file_is_written_straight() {
     assert!(child.wait().unwrap().success());
     assert_solves(&answers, &bench.puzzles);
     // And one is read like any other.
-    let mut child = sudoku(&["solve", &pipe]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    fs::write(&pipe, bench.puzzles.join("\n")).unwrap();
-    let mut answers = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut answers).unwrap();
-    assert!(child.wait().unwrap().success());
-    assert_solves(&answers, &bench.puzzles);
+    let child = sudoku(&["solve", &pipe]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let given = fs::write(&pipe, bench.puzzles.join("\n"));
+    let output = child.wait_with_output().unwrap();
+    assert!(given.is_ok(), "{given:?}: {}", stderr(&output));
+    succeeded(&output);
+    assert_solves(&stdout(&output), &bench.puzzles);
 }
 
 #[test]
