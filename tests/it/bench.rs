@@ -417,6 +417,20 @@ fn a_comparison_is_told_as_json_and_as_a_table() {
 }
 
 #[test]
+fn both_programs_read_what_the_flags_of_input_say() {
+    let folder = Folder::new();
+    let row = |puzzle: String| format!("{puzzle};1...............\n");
+    let rows: String = unique_puzzles(20).into_iter().map(row).collect();
+    let table = folder.write("table.csv", format!("puzzle;small\n{rows}"));
+    for (flags, order) in [(&[][..], "9x9"), (&["--column", "small", "--delimiter", ";"], "4x4")] {
+        let output = compared(&table, SUDOKU, &[flags, &["--json"]].concat());
+        succeeded(&output);
+        let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(column(&report, "order"), [order], "{report}");
+    }
+}
+
+#[test]
 fn a_slower_program_fails_a_comparison_and_a_faster_one_does_not() {
     let folder = Folder::new();
     let mixed = mixed(&folder);

@@ -3,7 +3,7 @@
 use super::canonizer::CanonRow;
 use super::check_form::CheckForm;
 use super::result_rows::ResultRows;
-use crate::text::Format;
+use crate::text::{ERROR_PREFIX, Format};
 
 /// The columns that are added to a row.
 const ADDED: [&str; 4] = ["canonical", "basis", "automorphisms", "error"];
@@ -45,7 +45,7 @@ impl CanonWriter {
                     }
                     out.push(b'\n');
                 }
-                Err(error) => out.extend_from_slice(format!("error: {error}\n").as_bytes()),
+                Err(error) => out.extend_from_slice(format!("{ERROR_PREFIX}{error}\n").as_bytes()),
             }
             return;
         };

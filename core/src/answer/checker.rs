@@ -9,6 +9,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
+use super::block_solver::BATCH_PUZZLES;
 use super::idle::Idle;
 use super::named_tally::{Counters, HasCounters};
 use super::puzzle_reader::PuzzleReader;
@@ -17,9 +18,6 @@ use crate::grid::{Cell, Conflict, Digit, Grid, Order};
 use crate::simd::{SimdTask, dispatch};
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Search, Solver, Stop, Strategy, default_strategy};
 use crate::text::{Format, Problem, PuzzleError, Record, Records, row_within};
-
-/// The puzzles that are searched together.
-const BATCH_PUZZLES: usize = 8192;
 
 /// How rows are checked.
 #[derive(Clone, Copy)]

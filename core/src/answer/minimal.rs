@@ -1,10 +1,8 @@
 //! Minimal puzzles: those of which no clue can be spared.
 
+use super::block_solver::BATCH_PUZZLES;
 use super::{Cancel, Cancelled};
 use crate::solver::{Batch, Limit, Search, Solver, Stop};
-
-/// The puzzles without one of their clues that are searched together.
-const AT_ONCE: usize = 8192;
 
 /// A clue of a batch: the index of its puzzle, and its cell.
 type Clue = (usize, usize);
@@ -33,7 +31,7 @@ pub(super) fn are_minimal(
         debug_assert_eq!(batch.len(), 1);
         cancel.begin();
     }
-    let at_once = if searches_together { AT_ONCE } else { 1 };
+    let at_once = if searches_together { BATCH_PUZZLES } else { 1 };
     let mut work = MinimalSearch { solver, batch, at_once, known };
     let result = work.run(limit);
     let is_given_up = is_by_puzzle && cancel.end();

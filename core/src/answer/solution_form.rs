@@ -3,7 +3,7 @@
 use super::check_form::CheckForm;
 use super::enumerators::{SolutionEvent, SolutionRow};
 use super::result_rows::ResultRows;
-use crate::text::Format;
+use crate::text::{ERROR_PREFIX, Format};
 
 /// The columns that are added to a row.
 const ADDED: [&str; 3] = ["number", "solution", "error"];
@@ -36,7 +36,9 @@ impl SolutionWriter {
         let Some(rows) = &self.rows else {
             match &told.event {
                 SolutionEvent::Solution { solution, .. } => self.format.write_line(solution.digits(), out),
-                SolutionEvent::Error(error) => out.extend_from_slice(format!("error: {error}\n").as_bytes()),
+                SolutionEvent::Error(error) => {
+                    out.extend_from_slice(format!("{ERROR_PREFIX}{error}\n").as_bytes());
+                }
                 SolutionEvent::End { .. } => {}
             }
             return;

@@ -703,8 +703,9 @@ impl<'a> BatchGenerator<'a> {
         if nearby.is_some() {
             // Vicinity search changes the solution.
             let limit = Limit { solutions: 1, nodes: DEFAULT_NODE_LIMIT, cancel: self.cancel };
-            if self.solver.search(&clues, &limit, &mut solution).solutions == 0 {
-                return Err(Cancelled);
+            let search = self.solver.search(&clues, &limit, &mut solution);
+            if search.solutions == 0 {
+                return if search.stop == Stop::Cancelled { Err(Cancelled) } else { Ok(None) };
             }
         }
         Ok(Some(Puzzle { clues, solution: Some(solution) }))

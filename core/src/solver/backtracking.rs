@@ -54,7 +54,7 @@ impl Watchable for BacktrackingSolver {
         solution: &mut Grid,
         watch: &mut W,
     ) -> Search {
-        let mut found = Search { solutions: 0, stop: Stop::Exhausted, metrics: Metrics::default() };
+        let mut found = Search::NO_SOLUTION;
         if !self.houses.load(puzzle) {
             return found;
         }

@@ -17,7 +17,7 @@
 //! vector instructions than by following links.
 
 use super::watch::{Contradiction, Watch, Watchable, digit_of};
-use super::{Limit, Metrics, Search, Solver, Stop, Strategy};
+use super::{Limit, Search, Solver, Stop, Strategy};
 use crate::grid::{Grid, House, Order};
 
 /// The strategy `dancing-links`.
@@ -263,7 +263,7 @@ impl Watchable for DancingLinksSolver {
         solution: &mut Grid,
         watch: &mut W,
     ) -> Search {
-        let mut found = Search { solutions: 0, stop: Stop::Exhausted, metrics: Metrics::default() };
+        let mut found = Search::NO_SOLUTION;
         if !self.load(puzzle) {
             return found;
         }

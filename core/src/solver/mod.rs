@@ -233,6 +233,11 @@ impl Search {
         metrics: Metrics { nodes: 0, guesses: 0, backtracks: 0, depth: 0, comparisons: 0, placements: 0 },
     };
 
+    /// What a search has found when it begins: it visits one node, and it is exhausted if that node is a
+    /// contradiction.
+    pub(crate) const BEGUN: Self =
+        Self { metrics: Metrics { nodes: 1, ..Self::NO_SOLUTION.metrics }, ..Self::NO_SOLUTION };
+
     /// Cancelled before it began.
     pub const CANCELLED: Self = Self { stop: Stop::Cancelled, ..Self::NO_SOLUTION };
 }

@@ -10,7 +10,7 @@
 
 use super::houses::Houses;
 use super::watch::{Watch, Watchable};
-use super::{Limit, Metrics, Search, Solver, Stop, Strategy};
+use super::{Limit, Search, Solver, Stop, Strategy};
 use crate::grid::{Grid, Order};
 
 /// The strategy `recursive`.
@@ -60,7 +60,7 @@ impl Watchable for RecursiveSolver {
         solution: &mut Grid,
         watch: &mut W,
     ) -> Search {
-        let found = Search { solutions: 0, stop: Stop::Exhausted, metrics: Metrics::default() };
+        let found = Search::NO_SOLUTION;
         let mut shared = SharedState { limit, solution, watch, found };
         if self.houses.load(puzzle) {
             self.digits.clear();
@@ -87,7 +87,7 @@ impl RecursiveSolver {
         let Some(cell) = (cell..self.digits.len()).find(|&cell| self.digits[cell] == 0) else {
             let SharedState { limit, solution, watch, found } = shared;
             let write = |solution: &mut Grid| solution.set_digits(&self.digits);
-            return limit.count_solution(&mut found.solutions, *solution, *watch, write);
+            return limit.count_solution(&mut found.solutions, solution, *watch, write);
         };
         let mut last = 0;
         while let Some(digit) = self.houses.next_free(cell, last + 1, shared.watch) {

@@ -124,7 +124,7 @@ pub(super) fn bivalue_universal_grave(hunt: &mut Hunt<'_>) -> bool {
     let sees_others = excess.common.is_some_and(|common| !common.is_empty());
     let is_found = match *excess.cells.as_slice() {
         [(cell, digits)] => {
-            begin(hunt, &excess, 1, 56);
+            begin(hunt, 1, 56);
             take(hunt, cell, position.candidates[cell] & !digits);
             true
         }
@@ -144,8 +144,7 @@ pub(super) fn bivalue_universal_grave(hunt: &mut Hunt<'_>) -> bool {
     is_found && !hunt.found.eliminations.is_empty()
 }
 
-fn begin(hunt: &mut Hunt<'_>, excess: &Excess, kind: u8, rating: u16) {
-    debug_assert!(!excess.cells.is_empty());
+fn begin(hunt: &mut Hunt<'_>, kind: u8, rating: u16) {
     hunt.found.begin(Technique::BivalueUniversalGrave);
     hunt.found.rating = rating;
     hunt.found.kind = Kind::Type(kind);
@@ -162,7 +161,7 @@ fn type_2(hunt: &mut Hunt<'_>, excess: &Excess) -> bool {
     if !common.iter().any(|cell| hunt.position.candidates[cell] & excess.digits != 0) {
         return false;
     }
-    begin(hunt, excess, 2, 57);
+    begin(hunt, 2, 57);
     common.iter().for_each(|cell| take(hunt, cell, excess.digits));
     true
 }
@@ -175,7 +174,7 @@ fn type_4(hunt: &mut Hunt<'_>, excess: &Excess, one: (usize, u32), other: (usize
     }
     let is_common = |kind: &usize| geometry.house(one.0, *kind) == geometry.house(other.0, *kind);
     let Some(kind) = (0..KINDS).find(is_common) else { return false };
-    begin(hunt, excess, 4, 57);
+    begin(hunt, 4, 57);
     for (cell, digits) in [one, other] {
         take(hunt, cell, position.candidates[cell] & !digits & !shared);
     }
@@ -213,7 +212,7 @@ fn type_3(hunt: &mut Hunt<'_>, excess: &Excess) -> bool {
                 }
             });
             let Some((chosen, union)) = set else { continue };
-            begin(hunt, excess, 3, 57 + degree as u16 - 1);
+            begin(hunt, 3, 57 + degree as u16 - 1);
             for (at, &cell) in cells.iter().enumerate() {
                 if !chosen.contains(&at) {
                     take(hunt, cell, union);

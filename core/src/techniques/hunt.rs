@@ -43,7 +43,7 @@ pub(super) struct Found {
     pub rating: u16,
     pub placement: Option<Mark>,
     pub eliminations: Vec<Mark>,
-    /// What shows it. Filled only where [`Hunt::explains`] is set.
+    /// What shows it. Not whole unless [`Hunt::explains`] is set.
     pub cells: Vec<u16>,
     pub candidates: Vec<Mark>,
     pub houses: Vec<u16>,

@@ -5,7 +5,7 @@ use super::guess::Guess;
 use super::report;
 use super::vector::{BoxVector, Stored, stored};
 use crate::solver::watch::Watch;
-use crate::solver::{Limit, Metrics, Search, Stop};
+use crate::solver::{Limit, Search, Stop};
 
 /// A guess that stands.
 pub(super) struct Standing {
@@ -43,7 +43,7 @@ pub(super) fn search<V: BoxVector, G: Guess, W: Watch>(
     memory: &mut Memory,
     watch: &mut W,
 ) -> Search {
-    let mut found = Search { metrics: Metrics { nodes: 1, ..Metrics::default() }, ..Search::NO_SOLUTION };
+    let mut found = Search::BEGUN;
     let metrics = &mut found.metrics;
     let stack = &mut memory.stack;
     stack.clear();
@@ -89,11 +89,10 @@ pub(super) fn search<V: BoxVector, G: Guess, W: Watch>(
                 continue;
             }
             Ok(Rest::Solved) => {
-                // Not in a closure: it would be compiled without the instructions of the vectors.
-                if found.solutions == 0 || W::WANTS_SOLUTIONS {
+                if Limit::keeps_solution::<W>(found.solutions) {
                     V::write(&cells, solution);
                 }
-                if let Err(stop) = limit.count_solution(&mut found.solutions, solution, watch, |_| ()) {
+                if let Err(stop) = limit.count_written_solution(&mut found.solutions, solution, watch) {
                     found.stop = stop;
                     return found;
                 }

@@ -3,6 +3,7 @@
 
 mod costs;
 
+use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +11,7 @@ use self::costs::{Experience, LEAST_FOR_SINGLES};
 use super::boxes::BoxSolver;
 use super::lanes::{Backend, Lanes, MOST_SHARED_SOLUTIONS};
 use super::watch::NoWatch;
-use super::{Batch, Limit, Metrics, Propagation, Search, Solver, Stop, Strategy, Watcher, singles};
+use super::{Batch, Limit, Propagation, Search, Solver, Stop, Strategy, Watcher, singles};
 use crate::grid::{Grid, Order};
 use crate::poison::IgnorePoison as _;
 
@@ -151,28 +152,12 @@ impl FastSolver {
         let mut experience = Experience::new(self.backend, limit.solutions);
         let nodes = nodes_alone(puzzles.len());
         let may_try_singles = matches!(effort, Effort::Unmeasured) && puzzles.len() >= LEAST_FOR_SINGLES;
-        // The puzzles before `next` that are not answered: those that singles do not solve, of which some
-        // have been tried since, and those that are too hard to be searched alone.
-        let (mut open, mut tried, mut left) = (Vec::new(), 0, Vec::new());
-        let mut next = 0;
+        let mut left = Unanswered::new(puzzles.len());
         if may_try_singles && self.expects_singles(puzzles, &experience) {
-            next = self.solve_singles(puzzles, 0, limit, solutions, searches, &mut open);
+            self.solve_singles(puzzles, limit, solutions, searches, &mut left);
         }
-        while !limit.is_cancelled() {
-            let rest = open.len() - tried + puzzles.len() - next;
-            // A few before the others of a large batch are searched alone, because the kernel would have
-            // all of them copied for these.
-            let are_few_open = tried < open.len() && open.len() <= JUDGED_BY;
-            let is_for_kernel = experience.kernel_pays(rest + left.len());
-            if rest == 0 || is_for_kernel && !(are_few_open && experience.kernel_pays(puzzles.len() - next)) {
-                break;
-            }
-            let index = open.get(tried).copied().unwrap_or(next);
-            if tried < open.len() {
-                tried += 1;
-            } else {
-                next += 1;
-            }
+        while !limit.is_cancelled() && !left.is_for_kernel(&experience) {
+            let Some(index) = left.pop() else { break };
             let before = self.boxes.passes();
             let found = self.try_alone(&puzzles[index], limit, nodes, effort, &mut solutions[index]);
             let (Ok(search) | Err(search)) = found;
@@ -180,24 +165,24 @@ impl FastSolver {
             experience.add(passes, &search);
             searches[index] = search;
             if found.is_err() {
-                left.push(index);
+                left.too_hard.push(index);
             }
-            if may_try_singles && next == 1 && experience.singles_pay(puzzles.len(), passes, &search) {
-                next = self.solve_singles(puzzles, 1, limit, solutions, searches, &mut open);
+            if may_try_singles && left.next == 1 && experience.singles_pay(puzzles.len(), passes, &search) {
+                self.solve_singles(puzzles, limit, solutions, searches, &mut left);
             }
         }
-        left.extend_from_slice(&open[tried..]);
-        if left.is_empty() {
+        let next = left.next;
+        let Some(scattered) = left.into_scattered() else {
             let (puzzles, solutions) = (&puzzles[next..], &mut solutions[next..]);
             return search_together(self.backend, puzzles, limit, solutions, &mut searches[next..]);
-        }
-        left.extend(next..puzzles.len());
+        };
         self.rest.clear();
-        self.rest.push_many(|cells| left.iter().for_each(|&index| cells.extend_from_slice(&puzzles[index])));
+        self.rest
+            .push_many(|cells| scattered.iter().for_each(|&index| cells.extend_from_slice(&puzzles[index])));
         if let Some((puzzles, solutions, searches)) = self.rest.all_at_once() {
             search_together(self.backend, puzzles, limit, solutions, searches);
         }
-        for (of_rest, index) in left.into_iter().enumerate() {
+        for (of_rest, index) in scattered.into_iter().enumerate() {
             batch.set(index, self.rest.searches()[of_rest], self.rest.solution(of_rest));
         }
     }
@@ -214,42 +199,88 @@ impl FastSolver {
         experience.singles_pay(puzzles.len(), self.boxes.passes() - before, &search)
     }
 
-    /// Solves the puzzles of a batch from `next` on that singles solve, as long as these are most of
-    /// them, and returns from where on they are not; `open` gets those before that are not solved.
+    /// Answers the puzzles of a batch that singles solve, from the next one on, as long as these are
+    /// most of them.
     fn solve_singles(
         &mut self,
         puzzles: &[[u8; 81]],
-        mut next: usize,
         limit: &Limit<'_>,
         solutions: &mut [[u8; 81]],
         searches: &mut [Search],
-        open: &mut Vec<usize>,
-    ) -> usize {
+        left: &mut Unanswered,
+    ) {
         // A search of one state, which a limit of one solution ends.
         let stop = if limit.solutions <= 1 { Stop::Solutions } else { Stop::Exhausted };
-        let metrics = Metrics { nodes: 1, ..Metrics::default() };
-        let first = next;
+        let first = left.next;
         // What is left is searched alone, which takes no longer than a block.
-        while puzzles.len() - next >= LEAST_FOR_SINGLES && !limit.is_cancelled() {
-            let block = next..next + singles::block_len(puzzles.len() - next, LEAST_FOR_SINGLES);
+        while puzzles.len() - left.next >= LEAST_FOR_SINGLES && !limit.is_cancelled() {
+            let block =
+                left.next..left.next + singles::block_len(puzzles.len() - left.next, LEAST_FOR_SINGLES);
             let solved = singles::solve(self.backend, &puzzles[block.clone()], &mut solutions[block.clone()]);
             for (lane, index) in block.clone().enumerate() {
-                searches[index] = Search { solutions: 1, stop, metrics };
+                searches[index] = Search { solutions: 1, stop, ..Search::BEGUN };
                 if solved >> lane & 1 == 0 {
-                    open.push(index);
+                    left.open.push_back(index);
                 }
             }
-            next = block.end;
+            left.next = block.end;
             self.solved_by_singles = 4 * (solved.count_ones() as usize) >= 3 * block.len();
             // A large batch is judged by its beginning, and solved to its end.
             let is_large = puzzles.len() >= costs::MANY;
-            let is_judged = is_large && next - first > JUDGED_BY;
-            let has_many_open = is_large && next - first == JUDGED_BY && open.len() > MOST_OPEN;
+            let judged = left.next - first;
+            let is_judged = is_large && judged > JUDGED_BY;
+            let has_many_open = is_large && judged == JUDGED_BY && left.open.len() > MOST_OPEN;
             if !is_judged && (!self.solved_by_singles || has_many_open) {
                 break;
             }
         }
-        next
+    }
+}
+
+/// The puzzles of a batch that are not answered, by their indices.
+struct Unanswered {
+    /// Those before `next` that singles do not solve.
+    open: VecDeque<usize>,
+    /// This one and all after it.
+    next: usize,
+    end: usize,
+    /// Those that took too many nodes alone.
+    too_hard: Vec<usize>,
+}
+
+impl Unanswered {
+    const fn new(puzzles: usize) -> Self {
+        Self { open: VecDeque::new(), next: 0, end: puzzles, too_hard: Vec::new() }
+    }
+
+    /// The next puzzle to search alone, if any is left but those too hard for that.
+    fn pop(&mut self) -> Option<usize> {
+        self.open.pop_front().or_else(|| {
+            let index = self.next;
+            (index < self.end).then(|| {
+                self.next += 1;
+                index
+            })
+        })
+    }
+
+    /// Whether the kernel searches all of these faster than they are searched alone.
+    fn is_for_kernel(&self, experience: &Experience) -> bool {
+        let after = self.end - self.next;
+        // A few open ones of a large batch are searched alone first, because the kernel would have all
+        // others copied for these.
+        let is_delayed = (1..=JUDGED_BY).contains(&self.open.len()) && experience.kernel_pays(after);
+        !is_delayed && experience.kernel_pays(self.open.len() + after + self.too_hard.len())
+    }
+
+    /// All indices, unless these are just the puzzles from `next` on.
+    fn into_scattered(self) -> Option<Vec<usize>> {
+        let Self { open, next, end, too_hard: mut scattered } = self;
+        scattered.extend(open);
+        (!scattered.is_empty()).then(|| {
+            scattered.extend(next..end);
+            scattered
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 
 use super::branch::{Branch, Guesses, less};
 use super::inference::SlicedState;
-use super::job::{BEGUN, PREFETCH_DISTANCE, SearchJob, padded_digits};
+use super::job::{PREFETCH_DISTANCE, SearchJob, padded_digits};
 use super::packing::{CANDIDATES, PLANES_PARTS, Packing, SlicedPlanes, pack, unpack};
 use super::transpose::LaneRows;
 use super::word::{LaneList, MOST_LANES, Mask, Word};
@@ -323,7 +323,7 @@ impl<W: Packing> Dives<W> {
     #[inline(always)]
     fn leave(&self, lane: usize, job: &mut SearchJob<'_>, others: &mut Vec<u32>) {
         let puzzle = self.puzzles[lane];
-        job.searches[puzzle as usize] = BEGUN;
+        job.searches[puzzle as usize] = Search::BEGUN;
         others.push(puzzle);
     }
 

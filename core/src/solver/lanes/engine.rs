@@ -13,7 +13,7 @@ use super::branch::{self, Branch};
 use super::dive_policy::DivePolicy;
 use super::dives::Dives;
 use super::inference::SlicedState;
-use super::job::{BEGUN, PREFETCH_DISTANCE, SearchJob, padded_digits};
+use super::job::{PREFETCH_DISTANCE, SearchJob, padded_digits};
 use super::lists::{Link, NONE, Node, Progress, SOLVED, StateLists};
 use super::packing::{CANDIDATES, PLANES_PARTS, Packing, ROW_PARTS, SlicedPlanes, pack, unpack};
 use super::transpose::LaneRows;
@@ -184,7 +184,7 @@ impl<W: Packing> Engine<W> {
     fn dive_in_given_up(&mut self, job: &mut SearchJob<'_>) {
         let given_up = std::mem::take(&mut self.given_up);
         let puzzles: Vec<_> = given_up.iter().map(|&puzzle| job.puzzles[puzzle as usize]).collect();
-        let (mut solutions, mut searches) = (puzzles.clone(), vec![BEGUN; puzzles.len()]);
+        let (mut solutions, mut searches) = (puzzles.clone(), vec![Search::BEGUN; puzzles.len()]);
         let mut dived = SearchJob {
             puzzles: &puzzles,
             solutions: &mut solutions,
@@ -383,7 +383,7 @@ impl<W: Packing> Engine<W> {
         // The solution may begin in one cache line and end in the next.
         W::prefetch(&job.solutions[puzzle]);
         W::prefetch(&job.solutions[puzzle][80..]);
-        job.searches[puzzle] = BEGUN;
+        job.searches[puzzle] = Search::BEGUN;
         self.lists.nodes[lane] = Node::root(puzzle);
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::solver::{Metrics, Search};
+use crate::solver::Search;
 
 /// Puzzles to search, limits, and where the answers go.
 pub(super) struct SearchJob<'a> {
@@ -24,11 +24,6 @@ pub(super) struct SearchJob<'a> {
     /// Whether dives try every puzzle, however few there are and however many dives have failed.
     pub(super) dives_in_all: bool,
 }
-
-/// The result of a puzzle that has just begun: one node. It is final if that node is a
-/// contradiction.
-pub(super) const BEGUN: Search =
-    Search { metrics: Metrics { nodes: 1, ..Search::NO_SOLUTION.metrics }, ..Search::NO_SOLUTION };
 
 /// When a puzzle begins, the one this many further on is prefetched, a few thousand bytes ahead.
 /// The processor does not prefetch it by itself, because between two puzzles there is a long time

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::branch::{Branch, Guesses, refuse};
 use super::engine::Engine;
-use super::job::{BEGUN, SearchJob};
+use super::job::SearchJob;
 use super::packing::{CANDIDATES, CandidateRow, Packing, ROW_PARTS, pack, unpack};
 use super::portable::Portable;
 use super::testing::{
@@ -330,7 +330,7 @@ fn dives_find_two_solutions_or_leave_a_puzzle_to_the_search() {
     let mut answered = 0;
     for ((search, solution), known) in found.iter().zip(&puzzles) {
         if search.stop != Stop::Solutions {
-            assert_eq!(*search, BEGUN, "{:?}", known.grid());
+            assert_eq!(*search, Search::BEGUN, "{:?}", known.grid());
             continue;
         }
         assert!(known.solutions >= 2, "{:?}", known.grid());

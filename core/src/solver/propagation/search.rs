@@ -7,7 +7,7 @@ use super::guess::Weights;
 use super::learning;
 use crate::grid::{Grid, MAX_CELLS, MAX_SIDE};
 use crate::solver::watch::{Watch, Watchable};
-use crate::solver::{Limit, Metrics, Search, Stop};
+use crate::solver::{Limit, Search, Stop};
 
 /// The backtracks before the first restart: a search without a solution starts again from the root,
 /// with the weights it has learnt, because an early wrong guess may otherwise cost millions of
@@ -60,7 +60,7 @@ impl<B: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         watch: &mut W,
     ) -> Search {
         assert_eq!(puzzle.order().box_side(), N, "a solver takes puzzles of its own order");
-        let mut found = Search { solutions: 0, stop: Stop::Exhausted, metrics: Metrics::default() };
+        let mut found = Search::NO_SOLUTION;
         let metrics = &mut found.metrics;
         self.stack.clear();
         self.guesses.clear();

@@ -246,31 +246,26 @@ impl BenchArgs {
     fn command_line(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> =
             self.files.iter().map(|file| file.clone().into_os_string()).collect();
-        let mut add =
-            |flag: &str, value: &dyn fmt::Display| arguments.push(format!("--{flag}={value}").into());
-        if let Some(notation) = &self.format.notation {
-            add("notation", notation);
-        }
-        if let Some(alphabet) = &self.format.alphabet {
-            add("alphabet", alphabet);
-        }
-        if let Some(order) = self.format.size {
-            add("size", &order.side());
+        let mut add = |flag: &str, value: &dyn fmt::Display| arguments.push(format!("{flag}={value}").into());
+        for (flag, value) in self.format.options() {
+            if let Some(value) = value {
+                add(flag, &value);
+            }
         }
         let kinds = if self.kind.is_empty() { &[BenchKind::Text][..] } else { &self.kind };
         for kind in kinds {
-            add("kind", kind);
+            add("--kind", kind);
         }
         for strategy in &self.strategy {
-            add("strategy", &strategy.name());
+            add("--strategy", &strategy.name());
         }
         for backend in &self.backend {
-            add("backend", backend);
+            add("--backend", backend);
         }
-        add("question", &self.question);
-        add("limit", &self.limit);
-        add("node-limit", &self.node_limit);
-        add("threads", &self.threads);
+        add("--question", &self.question);
+        add("--limit", &self.limit);
+        add("--node-limit", &self.node_limit);
+        add("--threads", &self.threads);
         arguments
     }
 
