@@ -73,7 +73,7 @@ pub struct EnumerateTally {
     pub puzzles: u64,
     /// Their solutions that were listed.
     pub solutions: u64,
-    /// The puzzles with more solutions than were asked for, and those that the node limit ended.
+    /// The puzzles whose list was [cut off](SolutionEvent::End::is_cut_off).
     pub cut_off: u64,
     /// The puzzles with an error, by its [code](PuzzleError::code).
     pub errors: BTreeMap<&'static str, u64>,

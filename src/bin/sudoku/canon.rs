@@ -4,18 +4,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
 use clap::Args;
 use sudoku_stream::answer::{CanonTally, CanonTask, CanonWriter, Canonizers, CheckForm, NamedTally as _};
 use sudoku_stream::canon::Basis;
-use sudoku_stream::offline::{self, OfflineError, Progress};
+use sudoku_stream::offline::{self, Progress};
 use sudoku_stream::pipeline;
 
 use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
-use crate::cli::rows::ErrorLines;
+use crate::cli::rows::{EachInput, ErrorLines};
 use crate::cli::run::RunArgs;
 use crate::cli::{interrupt, print, rows, value};
 
@@ -119,52 +118,35 @@ fn answer(args: &CanonArgs, errors: &mut ErrorLines) -> Result<(), EarlyEnd> {
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
     let task = CanonTask { basis: args.by, ..CanonTask::default() };
     let inputs = args.input.all()?;
-    let rows = args.rows();
-    rows.check(inputs.len())?;
     rows::check_is_one(&inputs, args.form())?;
-    rows.look_at_all(&inputs, &cancel, None)?;
-    let mut opened = None;
     let mut tally = CanonTally::default();
-    let stopped = |opened, is_table, error| {
-        let done =
-            |progress: &Progress| format!("{} answered", rows.counted(progress.tally.answers, is_table));
-        rows.stopped(opened, done, error)
+    let each = EachInput {
+        inputs: &inputs,
+        rows: args.rows(),
+        progress: &args.run.progress,
+        cancel: &cancel,
+        rewrites: None,
+        check: |reader, input| rows::check_9x9(reader, input, None),
+        recall: CanonTally::from_named,
     };
-    for input in &inputs {
-        let recall = |counts: &_| CanonTally::from_named(counts).map(|counted| tally = counted).is_some();
-        let check = |reader: &_| rows::check_9x9(reader, input, None);
-        let Some(reader) = rows.open(input, &mut opened, &cancel, check, recall)? else {
-            return Err(stopped(opened, false, OfflineError::Cancelled));
-        };
-        let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };
+    let done = |progress: &Progress, _: &CanonTally, is_table| {
+        format!("{} answered", each.rows.counted(progress.tally.answers, is_table))
+    };
+    let before = each.run(&mut tally, done, |input, reader, output, bar, tally| {
         let canonizers = Arc::new(Canonizers::new(reader.format().clone(), task));
         let writer = CanonWriter::new(args.form(), reader.format(), args.disguise);
-        let bar = rows.bar(&args.run.progress, input, &reader, output.progress());
-        let (name, is_table) = (reader.name().to_owned(), reader.format().is_table());
-        let before = tally.puzzles;
         // An earlier run can only have answered a part of a single input.
-        let earlier = if input.is_only() { before } else { 0 };
+        let earlier = if input.is_only() { tally.puzzles } else { 0 };
         let result = offline::canon(reader, &canonizers, writer, &pool, &cancel, |part| {
             tally.add(&part.tally);
             bar.advance(part.end, tally.puzzles - earlier, "puzzles", begin);
             let text = input.named(args.form(), part.text);
             Ok(output.add_rows(part.end, part.prefix, &text, part.tally.puzzles, tally.named())?)
         });
-        bar.finish_and_clear();
         errors.count(tally.error_count(), input);
-        if let Err(error) = result {
-            return Err(stopped(opened, is_table, error));
-        }
-        // All puzzles of a single input may have been answered by an earlier run.
-        if tally.puzzles == if input.is_only() { 0 } else { before } {
-            return Err(anyhow!("{name} is empty.").into());
-        }
-    }
-    let mut time = begin.elapsed();
-    if let Some(output) = opened {
-        time += output.earlier();
-        output.finish()?;
-    }
+        result
+    })?;
+    let time = before + begin.elapsed();
     if !args.run.progress.quiet && tally.puzzles > 1 {
         print::status_line(&summary(&tally, time));
     }

@@ -12,7 +12,6 @@ use clap::Args;
 use sudoku_stream::answer::{
     Check, CheckForm, CheckTally, CheckTask, Checkers, Finding, Mistake, NamedTally as _,
 };
-use sudoku_stream::input::Reader;
 use sudoku_stream::offline::{self, CheckReport, CheckedPart, OfflineError, Output, Progress};
 use sudoku_stream::pipeline::{self, ThreadPool};
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
@@ -25,7 +24,7 @@ use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
-use crate::cli::{exit, print};
+use crate::cli::{exit, print, rows};
 
 /// The most flaws of one grid that are printed.
 const MAX_FLAWS_SHOWN: usize = 10;
@@ -140,12 +139,7 @@ fn check(args: &CheckArgs, tally: &mut CheckTally) -> Result<(), EarlyEnd> {
     let inputs = args.input.all()?;
     let rows = args.rows();
     rows.check(inputs.len())?;
-    if inputs.len() > 1 && args.form() != CheckForm::Text {
-        let inputs = inputs.len();
-        let what =
-            format!("A table reports on one input, and {inputs} were named. Name one, or use --format text.");
-        return Err(anyhow!(what).into());
-    }
+    rows::check_is_one(&inputs, args.form())?;
     rows.look_at_all(&inputs, &cancel, None)?;
     let mut run = CheckRun { args, rows, cancel, pool, begin, output: None, tally, listed: 0 };
     let mut has_table = false;
@@ -186,12 +180,13 @@ impl CheckRun<'_> {
     /// Checks one input. Returns whether its grids are the rows of a table.
     fn check(&mut self, input: &Input) -> Result<bool, EarlyEnd> {
         let args = self.args;
-        let Some(reader) = self.open(input)? else {
+        let Self { rows, output, tally, .. } = self;
+        let recall = |counts: &_| CheckTally::from_named(counts).map(|counted| **tally = counted).is_some();
+        let Some((reader, output)) = rows.open(input, output, &self.cancel, |_| Ok(()), recall)? else {
             return Err(self.stopped(false, OfflineError::Cancelled));
         };
         // An earlier run can only have checked a part of a single input.
         let mut tally = if input.is_only() { mem::take(self.tally) } else { CheckTally::default() };
-        let Some(output) = &mut self.output else { return Err(anyhow!("There is no output.").into()) };
         let (name, format) = (reader.name().to_owned(), reader.format().clone());
         let task = CheckTask { is_unique: args.unique, node_limit: args.node_limit, ..CheckTask::default() };
         let checkers = Arc::new(Checkers::new(format.clone(), task));
@@ -263,13 +258,6 @@ impl CheckRun<'_> {
         }
         self.listed += count(failures).min(limit);
         Ok(format.is_table())
-    }
-
-    /// Opens an input.
-    fn open(&mut self, input: &Input) -> anyhow::Result<Option<Reader>> {
-        let Self { rows, output, cancel, tally, .. } = self;
-        let recall = |counts: &_| CheckTally::from_named(counts).map(|counted| **tally = counted).is_some();
-        rows.open(input, output, cancel, |_| Ok(()), recall)
     }
 
     /// Ends a run that failed or was interrupted.

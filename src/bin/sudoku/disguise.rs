@@ -7,14 +7,14 @@ use std::time::Instant;
 use clap::Args;
 use sudoku_stream::answer::{CheckForm, DisguiseTally, DisguiseTask, NamedTally as _};
 use sudoku_stream::generate::any_seed;
-use sudoku_stream::offline;
+use sudoku_stream::offline::{self, Progress};
 use sudoku_stream::pipeline;
 
 use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
-use crate::cli::rows::{self, Rewrite};
+use crate::cli::rows::{self, EachInput};
 use crate::cli::run::RunArgs;
 use crate::cli::value::whole;
 use crate::cli::{interrupt, print};
@@ -116,14 +116,18 @@ pub fn run(args: &DisguiseArgs) -> Result<(), EarlyEnd> {
     let inputs = args.input.all()?;
     let seed = args.seed.unwrap_or_else(any_seed);
     let mut disguised = Disguised { tally: DisguiseTally::default(), seed };
-    let rewrite = Rewrite {
+    let each = EachInput {
         inputs: &inputs,
         rows: args.rows(),
         progress: &args.run.progress,
         cancel: &cancel,
-        verb: "Disguise",
+        rewrites: Some("Disguise"),
+        check: |_, _| Ok(()),
+        recall: Disguised::from_named,
     };
-    let before = rewrite.run(&mut disguised, Disguised::from_named, |reader, output, bar, disguised| {
+    let done =
+        |progress: &Progress, _: &Disguised, is_table| each.rows.counted(progress.tally.answers, is_table);
+    let before = each.run(&mut disguised, done, |_, reader, output, bar, disguised| {
         let (times, seed, with_original) = (args.times, disguised.seed, args.with_original);
         let task = DisguiseTask { times, seed, with_original };
         // An earlier run can only have done a part of a single input.

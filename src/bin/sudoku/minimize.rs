@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use clap::Args;
 use sudoku_stream::answer::{CheckForm, MinimizeTally, MinimizeTask, NamedTally as _};
-use sudoku_stream::offline;
+use sudoku_stream::offline::{self, Progress};
 use sudoku_stream::pipeline;
 
 use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
-use crate::cli::rows::{self, Rewrite};
+use crate::cli::rows::{self, EachInput};
 use crate::cli::run::RunArgs;
 use crate::cli::value::whole;
 use crate::cli::{interrupt, print};
@@ -77,14 +77,19 @@ pub fn run(args: &MinimizeArgs) -> Result<(), EarlyEnd> {
     let task = MinimizeTask { seed: args.seed, ..MinimizeTask::default() };
     let inputs = args.input.all()?;
     let mut tally = MinimizeTally::default();
-    let rewrite = Rewrite {
+    let each = EachInput {
         inputs: &inputs,
         rows: args.rows(),
         progress: &args.run.progress,
         cancel: &cancel,
-        verb: "Minimize",
+        rewrites: Some("Minimize"),
+        check: |_, _| Ok(()),
+        recall: MinimizeTally::from_named,
     };
-    let before = rewrite.run(&mut tally, MinimizeTally::from_named, |reader, output, bar, tally| {
+    let done = |progress: &Progress, _: &MinimizeTally, is_table| {
+        each.rows.counted(progress.tally.answers, is_table)
+    };
+    let before = each.run(&mut tally, done, |_, reader, output, bar, tally| {
         // An earlier run can only have done a part of a single input.
         let earlier = if inputs.len() == 1 { tally.puzzles } else { 0 };
         offline::minimize(reader, task, &pool, &cancel, |part| {

@@ -4,7 +4,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
@@ -16,9 +15,6 @@ use sudoku_stream::text::{Alphabet, Format, Notation};
 use crate::cli::input::one_input;
 use crate::cli::pick::PickArgs;
 use crate::cli::{interrupt, print, value};
-
-/// How often the server looks whether it is interrupted.
-const POLL: Duration = Duration::from_millis(50);
 
 /// The time that open calls have after Ctrl-C: the person who made them has seen enough.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
@@ -107,7 +103,7 @@ pub fn run(args: &PageArgs) -> anyhow::Result<ExitCode> {
             open(&url);
         }
         print::status_line("Ctrl-C ends it.");
-        let stopped = async move { raised(&cancel).await };
+        let stopped = async move { interrupt::raised(&cancel).await };
         server.serve(stopped).await.context("The server broke down")
     })?;
     // What is left of calls is of no interest to anybody.
@@ -140,13 +136,6 @@ fn open(url: &str) {
             .any(|name| std::env::var_os(name).is_some());
     if !has_desktop || open::that_detached(url).is_err() {
         print::status_line("No browser was found. Open the address in one on this machine.");
-    }
-}
-
-/// Returns when the flag is raised.
-async fn raised(flag: &AtomicBool) {
-    while !flag.load(Ordering::Relaxed) {
-        tokio::time::sleep(POLL).await;
     }
 }
 

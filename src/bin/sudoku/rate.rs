@@ -11,7 +11,6 @@ use anyhow::anyhow;
 use clap::Args;
 use sudoku_stream::answer::{CheckForm, NamedTally as _, RateTally, RateTask, RatedPuzzle, Raters};
 use sudoku_stream::grid::Grid;
-use sudoku_stream::input::Reader;
 use sudoku_stream::offline::{self, OfflineError, Output, Progress, RatedPart};
 use sudoku_stream::pipeline::{self, ThreadPool};
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
@@ -195,7 +194,9 @@ impl RateRun<'_> {
     /// Rates one input.
     fn rate(&mut self, input: &Input) -> Result<(), EarlyEnd> {
         let args = self.args;
-        let Some(reader) = self.open(input)? else {
+        let Self { rows, output, tally, .. } = self;
+        let recall = |counts: &_| RateTally::from_named(counts).map(|counted| *tally = counted).is_some();
+        let Some((reader, output)) = rows.open(input, output, &self.cancel, |_| Ok(()), recall)? else {
             return Err(self.stopped(false, OfflineError::Cancelled));
         };
         self.task.techniques.check_for(reader.format().order())?;
@@ -205,7 +206,6 @@ impl RateRun<'_> {
         let rated_before = tally.puzzles;
         // An earlier run can only have rated a part of a single input.
         let rated_earlier = if input.is_only() { rated_before } else { 0 };
-        let Some(output) = &mut self.output else { return Err(anyhow!("There is no output.").into()) };
         let bar = self.rows.bar(&args.run.progress, input, &reader, output.progress());
         // A puzzle by itself is described where a person sees it, so there the first rating waits for
         // another puzzle or the end. Programs get a line for every puzzle, however many there are.
@@ -253,13 +253,6 @@ impl RateRun<'_> {
             output.write(text.as_bytes())?;
         }
         Ok(())
-    }
-
-    /// Opens an input.
-    fn open(&mut self, input: &Input) -> anyhow::Result<Option<Reader>> {
-        let Self { rows, output, cancel, tally, .. } = self;
-        let recall = |counts: &_| RateTally::from_named(counts).map(|counted| *tally = counted).is_some();
-        rows.open(input, output, cancel, |_| Ok(()), recall)
     }
 
     /// Ends a run that failed or was interrupted.

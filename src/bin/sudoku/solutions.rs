@@ -4,12 +4,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
 use clap::Args;
 use sudoku_stream::answer::{
     CheckForm, EnumerateTally, EnumerateTask, Enumerators, NamedTally as _, SolutionWriter,
 };
-use sudoku_stream::offline::{self, OfflineError, Progress};
+use sudoku_stream::offline::{self, Progress};
 use sudoku_stream::pipeline;
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
 
@@ -17,7 +16,7 @@ use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
-use crate::cli::rows::ErrorLines;
+use crate::cli::rows::{EachInput, ErrorLines};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
 use crate::cli::{interrupt, print, rows};
@@ -123,27 +122,30 @@ fn list(args: &SolutionsArgs, errors: &mut ErrorLines) -> Result<(), EarlyEnd> {
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
     let task = EnumerateTask { limit: args.limit, node_limit: args.node_limit };
     let inputs = args.input.all()?;
-    let rows = args.rows();
-    rows.check(inputs.len())?;
     rows::check_is_one(&inputs, args.form())?;
-    rows.look_at_all(&inputs, &cancel, None)?;
-    let mut opened = None;
     let mut tally = EnumerateTally::default();
-    for input in &inputs {
-        let recall = |counts: &_| EnumerateTally::from_named(counts).map(|counted| tally = counted).is_some();
-        let Some(reader) = rows.open(input, &mut opened, &cancel, |_| Ok(()), recall)? else {
-            return Err(rows.stopped(opened, |_| listed(&tally), OfflineError::Cancelled));
-        };
-        let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };
+    let each = EachInput {
+        inputs: &inputs,
+        rows: args.rows(),
+        progress: &args.run.progress,
+        cancel: &cancel,
+        rewrites: None,
+        check: |_, _| Ok(()),
+        recall: EnumerateTally::from_named,
+    };
+    let done = |progress: &Progress, tally: &EnumerateTally, _| {
+        // What is written behind the last puzzle that is done is not kept.
+        let kept = || EnumerateTally::from_named(&progress.counts).unwrap_or_default();
+        print::counted(if args.resume.resume { kept().solutions } else { tally.solutions }, "solution")
+    };
+    let before = each.run(&mut tally, done, |input, reader, output, bar, tally| {
         let enumerators = Arc::new(Enumerators::new(reader.format().clone(), task));
         let writer = SolutionWriter::new(args.form(), reader.format());
-        let bar = rows.bar(&args.run.progress, input, &reader, output.progress());
-        let (name, before) = (reader.name().to_owned(), tally.puzzles);
         // An earlier run can only have answered a part of a single input.
-        let earlier = if input.is_only() { tally.clone() } else { EnumerateTally::default() };
+        let earlier = if input.is_only() { tally.solutions } else { 0 };
         let result = offline::solutions(reader, &enumerators, writer, &pool, &cancel, |part| {
             tally.add(&part.tally);
-            bar.advance(part.done, tally.solutions - earlier.solutions, "solutions", begin);
+            bar.advance(part.done, tally.solutions - earlier, "solutions", begin);
             let has_errors = part.tally.error_count() > 0;
             let text = if has_errors { input.named(args.form(), part.text) } else { part.text };
             if !part.is_complete {
@@ -152,36 +154,16 @@ fn list(args: &SolutionsArgs, errors: &mut ErrorLines) -> Result<(), EarlyEnd> {
             let rows = tally.puzzles - output.progress().tally.answers;
             Ok(output.add_rows(part.done, part.prefix, &text, rows, tally.named())?)
         });
-        bar.finish_and_clear();
         errors.count(tally.error_count(), input);
-        if let Err(error) = result {
-            // What is written behind the last puzzle that is done is not kept.
-            let kept = |progress: &Progress| EnumerateTally::from_named(&progress.counts).unwrap_or_default();
-            let done =
-                |progress: &_| listed(&if args.resume.resume { kept(progress) } else { tally.clone() });
-            return Err(rows.stopped(opened, done, error));
-        }
-        // All puzzles of a single input may have been answered by an earlier run.
-        if tally.puzzles == if input.is_only() { 0 } else { before } {
-            return Err(anyhow!("{name} is empty.").into());
-        }
-    }
-    let mut time = begin.elapsed();
-    if let Some(output) = opened {
-        time += output.earlier();
-        output.finish()?;
-    }
+        result
+    })?;
+    let time = before + begin.elapsed();
     if !args.run.progress.quiet
         && let Some(summary) = summary(&tally, args.limit, time)
     {
         print::status_line(&summary);
     }
     Ok(())
-}
-
-/// `41,210 solutions`: what is done of a run that stopped.
-fn listed(tally: &EnumerateTally) -> String {
-    print::counted(tally.solutions, "solution")
 }
 
 /// `5,000 puzzles in 0.124 s: 41,210 solutions, 310 puzzles cut off at --limit 10, 2 error lines.`

@@ -14,7 +14,7 @@ use sudoku_stream::offline::{self, OfflineError, Output, Sameness, SplitTally, S
 use sudoku_stream::pipeline;
 
 use crate::cli::input::{InputArgs, one_input};
-use crate::cli::output::{check_is_named, text_file, unfinished};
+use crate::cli::output::{check_is_named, compressor, text_file, unfinished};
 use crate::cli::progress::Bar;
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
@@ -145,11 +145,7 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
 
 /// `puzzles.train.csv` for `puzzles.csv.gz`: what is written is not compressed.
 fn beside(path: &Path, set: &str) -> PathBuf {
-    const COMPRESSED: [&str; 5] = ["gz", "zst", "bz2", "xz", "zip"];
-    let is_compressed = path
-        .extension()
-        .is_some_and(|extension| COMPRESSED.iter().any(|known| extension.eq_ignore_ascii_case(known)));
-    let path = if is_compressed { path.with_extension("") } else { path.to_owned() };
+    let path = if compressor(path).is_some() { path.with_extension("") } else { path.to_owned() };
     let mut extension = OsString::from(set);
     if let Some(own) = path.extension() {
         extension.push(".");

@@ -45,6 +45,13 @@ pub fn interruptible<T: Send + 'static>(
     Ok(None)
 }
 
+/// Waits until the flag is raised.
+pub async fn raised(flag: &AtomicBool) {
+    while !flag.load(Ordering::Relaxed) {
+        tokio::time::sleep(POLL).await;
+    }
+}
+
 /// The flag of this process that the first signal raises.
 pub fn flag() -> anyhow::Result<Arc<AtomicBool>> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();

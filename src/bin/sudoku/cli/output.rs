@@ -122,10 +122,16 @@ pub fn text_file(path: &Path, is_durable: bool) -> anyhow::Result<Output> {
 const COMPRESSORS: [(&str, &str); 5] =
     [("gz", "gzip"), ("zst", "zstd"), ("bz2", "bzip2"), ("xz", "xz"), ("zip", "zip")];
 
+/// The program that compresses files named like this one.
+pub fn compressor(path: &Path) -> Option<&'static str> {
+    let own = path.extension()?;
+    COMPRESSORS.into_iter().find(|(end, _)| own.eq_ignore_ascii_case(end)).map(|(_, program)| program)
+}
+
 /// Checks that a file is not named as a compressed one.
 pub fn check_is_plain(path: &Path) -> anyhow::Result<()> {
-    match COMPRESSORS.into_iter().find(|(end, _)| path.extension().is_some_and(|own| own == *end)) {
-        Some((_, program)) => bail!(
+    match compressor(path) {
+        Some(program) => bail!(
             "{} would not be compressed. Write {}, and compress that with {program}.",
             path.display(),
             path.with_extension("").display()

@@ -157,15 +157,15 @@ impl RowsRun<'_> {
     /// Opens an input; before the first one also the output, because an input must not be the output,
     /// and then the input is read from where an earlier run has stopped. `check` refuses inputs of
     /// other kinds. `recall` gets what the earlier run has counted, and returns whether it is
-    /// understood; if not, the run begins anew. `None` after an interrupt.
-    pub fn open(
+    /// understood; if not, the run begins anew. Returns both, or `None` after an interrupt.
+    pub fn open<'o>(
         &self,
         input: &Input,
-        opened: &mut Option<Output>,
+        opened: &'o mut Option<Output>,
         cancel: &AtomicBool,
         check: impl FnOnce(&Reader) -> anyhow::Result<()>,
         recall: impl FnOnce(&BTreeMap<String, u64>) -> bool,
-    ) -> anyhow::Result<Option<Reader>> {
+    ) -> anyhow::Result<Option<(Reader, &'o mut Output)>> {
         let (only, out, resume) = (input.clone(), self.out.clone(), self.resume);
         let outputs = [(self.out.path().map(ToOwned::to_owned), "-o")];
         let found = rows::open_as(input, &outputs, cancel, move |source| {
@@ -176,8 +176,8 @@ impl RowsRun<'_> {
         let Some((reader, version)) = found else { return Ok(None) };
         check_row_form(reader.format(), self.form.row_form(), reader.name())?;
         check(&reader)?;
-        if opened.is_some() {
-            return Ok(Some(reader));
+        if let Some(output) = opened {
+            return Ok(Some((reader, output)));
         }
         let mut output = if self.form == CheckForm::Parquet {
             rows::output_in(self.out, self.form, &reader, self.keeps_rows)?
@@ -190,12 +190,9 @@ impl RowsRun<'_> {
             output.begin_anew()?;
         }
         let unit = self.unit(reader.format().is_table());
-        let moved = move_to_place(reader, None, &output, cancel)?;
-        if moved.is_some() {
-            report_place(&output, unit, self.is_quiet);
-            *opened = Some(output);
-        }
-        Ok(moved)
+        let Some(reader) = move_to_place(reader, None, &output, cancel)? else { return Ok(None) };
+        report_place(&output, unit, self.is_quiet);
+        Ok(Some((reader, opened.insert(output))))
     }
 
     /// The bar over an input, which begins behind what an earlier run has done of it.

@@ -142,71 +142,76 @@ impl ErrorLines {
     }
 }
 
-/// Rows that are written again, of several inputs to one output, in a run that can be resumed.
-pub struct Rewrite<'a> {
+/// A run of a command that writes rows about one input after the other to one output, and counts them
+/// in a `T`. It can be resumed.
+pub struct EachInput<'a, T> {
     pub inputs: &'a [Input],
     pub rows: RowsRun<'a>,
     pub progress: &'a ProgressArgs,
     pub cancel: &'a AtomicBool,
-    /// What is done with the rows, as in `Minimize`.
-    pub verb: &'a str,
+    /// What is done with rows that are written again, as in `Minimize`: they have to be of one kind, and
+    /// below the heading of the first input.
+    pub rewrites: Option<&'a str>,
+    /// Refuses inputs that are not for this command.
+    pub check: fn(&Reader, &Input) -> anyhow::Result<()>,
+    /// What an earlier run that is resumed has counted, unless it counted something else.
+    pub recall: fn(&BTreeMap<String, u64>) -> Option<T>,
 }
 
-impl Rewrite<'_> {
-    /// Has `pass` write the rows of each input and add them to `tally`, or to what `recall` makes of
-    /// the counts of an earlier run that is resumed. Returns the time of earlier runs.
+impl<T> EachInput<'_, T> {
+    /// Has `pass` write the rows about each input and count them in `tally`, and finishes the output.
+    /// `done` words what is done of a run that stops; its last argument is whether that is of rows of a
+    /// table. Returns the time of earlier runs.
     ///
     /// # Errors
     /// Those of inputs, the output and `pass`; an input without rows, or with rows of another kind;
     /// an interrupt.
-    pub fn run<T>(
+    pub fn run(
         &self,
         tally: &mut T,
-        recall: fn(&BTreeMap<String, u64>) -> Option<T>,
-        mut pass: impl FnMut(Reader, &mut Output, &Bar, &mut T) -> Result<(), OfflineError>,
+        done: impl Fn(&Progress, &T, bool) -> String,
+        mut pass: impl FnMut(&Input, Reader, &mut Output, &Bar, &mut T) -> Result<(), OfflineError>,
     ) -> Result<Duration, EarlyEnd> {
-        let stopped = |opened, kind: Option<RowKind>, error| {
-            let is_table = kind.is_some_and(|kind| kind.table.is_some());
-            let done = |progress: &Progress| self.rows.counted(progress.tally.answers, is_table);
-            self.rows.stopped(opened, done, error)
-        };
         self.rows.check(self.inputs.len())?;
+        self.rows.look_at_all(self.inputs, self.cancel, self.rewrites)?;
         let (mut opened, mut first): (_, Option<RowKind>) = (None, None);
-        self.rows.look_at_all(self.inputs, self.cancel, Some(self.verb))?;
+        let mut is_table = false;
         for input in self.inputs {
             let is_first = opened.is_none();
             let check = |reader: &Reader| {
+                is_table = reader.format().is_table();
+                (self.check)(reader, input)?;
+                let Some(verb) = self.rewrites else { return Ok(()) };
                 let kind = RowKind::of(reader.format());
                 let first = first.get_or_insert_with(|| RowKind::of(reader.format()));
-                first.check_same(&kind, reader, self.inputs, self.verb)
+                first.check_same(&kind, reader, self.inputs, verb)
             };
-            let recall = |counts: &_| recall(counts).map(|counted| *tally = counted).is_some();
-            let Some(reader) = self.rows.open(input, &mut opened, self.cancel, check, recall)? else {
-                return Err(stopped(opened, first, OfflineError::Cancelled));
+            let recall = |counts: &_| (self.recall)(counts).map(|counted| *tally = counted).is_some();
+            let Some((reader, output)) = self.rows.open(input, &mut opened, self.cancel, check, recall)?
+            else {
+                let done = |progress: &Progress| done(progress, tally, is_table);
+                return Err(self.rows.stopped(opened, done, OfflineError::Cancelled));
             };
-            let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };
             // What stands above puzzles of several lines would be no heading of the lines that they become.
-            if is_first && reader.is_at_start() && reader.format().is_by_line() {
+            if self.rewrites.is_some() && is_first && reader.is_at_start() && reader.format().is_by_line() {
                 output.write(reader.prelude())?;
             }
             let bar = self.rows.bar(self.progress, input, &reader, output.progress());
             let (name, before) = (reader.name().to_owned(), output.progress().tally.answers);
-            let result = pass(reader, output, &bar, tally);
+            let result = pass(input, reader, output, &bar, tally);
             bar.finish_and_clear();
             let answers = output.progress().tally.answers;
             if let Err(error) = result {
-                return Err(stopped(opened, first, error));
+                return Err(self.rows.stopped(opened, |progress| done(progress, tally, is_table), error));
             }
             // All puzzles of a single input may have been answered by an earlier run.
             if answers == if input.is_only() { 0 } else { before } {
                 return Err(anyhow!("{name} is empty.").into());
             }
         }
-        let mut earlier = Duration::ZERO;
-        if let Some(output) = opened {
-            earlier = output.earlier();
-            output.finish()?;
-        }
+        let Some(output) = opened else { return Ok(Duration::ZERO) };
+        let earlier = output.earlier();
+        output.finish()?;
         Ok(earlier)
     }
 }

@@ -1,10 +1,9 @@
 //! `sudoku solve --server`: the offline run with its searches on servers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use bytes::Bytes;
@@ -14,6 +13,7 @@ use sudoku_stream::input::{FormatSample, InputError, Prefix, Reader};
 use sudoku_stream::offline::{OfflineError, Output, OutputError, Progress};
 use sudoku_stream::text::{Format, Hint};
 
+use crate::cli::interrupt;
 use crate::cli::server::Servers;
 
 /// Lines per message. Fewer lines cost more messages; more lines delay the answers.
@@ -22,9 +22,6 @@ const LINES_PER_MESSAGE: usize = 1_024;
 /// Lines per message where a puzzle may take seconds, because a server spreads messages over its
 /// threads.
 const LINES_OF_SLOW_PUZZLES: usize = 8;
-
-/// How often a run that waits for servers checks for an interrupt.
-const CANCEL_POLL: Duration = Duration::from_millis(50);
 
 /// Answers every puzzle of `reader` on servers, as [`sudoku_stream::offline::solve`] does on this
 /// machine. `notify` gets a sentence about every problem with a server that the run survives.
@@ -71,7 +68,7 @@ pub fn solve(
     let result = runtime.block_on(async {
         tokio::select! {
             result = client::solve_lines(endpoints, retry, &job, outbox, sink, notify) => Some(result),
-            () = raised(cancel) => None,
+            () = interrupt::raised(cancel) => None,
         }
     });
     // In the background, because a name look-up may still block a thread.
@@ -96,13 +93,6 @@ fn format_for_servers(reader: &Reader) -> SolveJob {
     let has_heading = Some(!reader.prelude().is_empty());
     let hint = Hint { has_heading, ..Hint::of(reader.format()) };
     SolveJob { hint, prelude: Bytes::copy_from_slice(reader.prelude()), ..SolveJob::default() }
-}
-
-/// Waits until the flag is raised.
-async fn raised(flag: &AtomicBool) {
-    while !flag.load(Ordering::Relaxed) {
-        tokio::time::sleep(CANCEL_POLL).await;
-    }
 }
 
 /// Cuts the input into messages of about `lines` lines, and sends where in the input each of them

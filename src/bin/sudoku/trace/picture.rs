@@ -104,7 +104,9 @@ pub const fn cell_of(step: &Step) -> Option<Cell> {
 /// Writes a grid in the layout `Tight`, without styles.
 pub fn write_tight(format: &Format, grid: &Grid, out: &mut Vec<u8>) {
     let (side, b) = (grid.order().side(), grid.order().box_side());
-    format.write_grid_with(grid, &mut Vec::new(), |index, symbol, _| {
+    let mut symbols = Vec::with_capacity(grid.order().cells());
+    format.write_cells(grid, &mut symbols);
+    for (index, symbol) in symbols.into_iter().enumerate() {
         let (row, column) = (index / side, index % side);
         if column == 0 && row > 0 && row % b == 0 {
             out.push(b'\n');
@@ -115,7 +117,7 @@ pub fn write_tight(format: &Format, grid: &Grid, out: &mut Vec<u8>) {
         if column == side - 1 {
             out.push(b'\n');
         }
-    });
+    }
 }
 
 /// What a picture is drawn with.
@@ -135,7 +137,7 @@ impl Painter<'_> {
             *digit = frame.digit(index);
         }
         let mut symbols = Vec::with_capacity(order.cells());
-        self.format.write_grid_with(&grid, &mut Vec::new(), |_, symbol, _| symbols.push(symbol));
+        self.format.write_cells(&grid, &mut symbols);
         let marked = frame.step.as_ref().filter(|_| is_marked).and_then(|step| Some((cell_of(step)?, step)));
         let mut rows = Vec::with_capacity(order.side());
         for row in 0..order.side() {
