@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::advanced::{self, Advance};
-use super::multiple::CANDIDATES;
 use super::{Cells, IN_CELL, nested};
 use crate::techniques::geometry::{Geometry, KINDS};
 use crate::techniques::hunt::{Mark, RawImplication};
@@ -19,6 +18,8 @@ use crate::techniques::technique::{Family, Technique};
 
 pub(super) const SIDE: usize = 9;
 pub(super) const CELLS: usize = SIDE * SIDE;
+/// Candidates of a 9x9 grid.
+pub(super) const CANDIDATES: usize = CELLS * SIDE;
 const HOUSES: usize = KINDS * SIDE;
 const STATEMENTS: usize = 2 * CANDIDATES;
 /// Words of a set of statements.

@@ -10,8 +10,8 @@
 //!
 //! Nishio chains know links of one digit and contradictions only.
 
-use super::closure::{CELLS, Closure, Nested, OFF, ON, Rules, SIDE, Scene, WORDS, Worker, has};
-use super::multiple::{CANDIDATES, conclude};
+use super::closure::{CANDIDATES, CELLS, Closure, Nested, OFF, ON, Rules, SIDE, Scene, WORDS, Worker, has};
+use super::multiple::conclude;
 use super::{IN_CELL, difficulty, nested, tenths};
 use crate::techniques::geometry::KINDS;
 use crate::techniques::hunt::{Hunt, Mark};

@@ -1,6 +1,7 @@
 //! Multiple forcing chains: what follows from every candidate of a cell, or from every place of a
 //! digit in a house, is true.
 
+use super::closure::{CANDIDATES, CELLS, OFF, ON, SIDE, WORDS, has};
 use super::{Links, Mode, difficulty, tenths};
 use crate::techniques::geometry::{Geometry, KINDS};
 use crate::techniques::hunt::{Hunt, Mark, RawImplication};
@@ -8,13 +9,8 @@ use crate::techniques::position::{Position, bits};
 use crate::techniques::step::{Kind, Why};
 use crate::techniques::technique::Technique;
 
-/// Candidates of a 9x9 grid.
-pub(super) const CANDIDATES: usize = 729;
-const WORDS: usize = CANDIDATES.div_ceil(64);
-const SIDE: usize = 9;
-const CELLS: usize = 81;
 /// The lowest rating of a step.
-const BASE: f64 = 8.0;
+pub(super) const BASE: f64 = 8.0;
 
 /// What follows from a candidate that is on, in the order in which it is found.
 #[derive(Debug)]
@@ -40,14 +36,6 @@ impl Default for Closure {
             parents: [[0; CANDIDATES]; 2],
         }
     }
-}
-
-const ON: usize = 0;
-const OFF: usize = 1;
-
-#[inline]
-fn has(set: &[u64; WORDS], id: u16) -> bool {
-    set[usize::from(id) / 64] >> (id % 64) & 1 != 0
 }
 
 impl Closure {

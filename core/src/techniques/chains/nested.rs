@@ -8,8 +8,8 @@
 //! algorithms", 1972), which are found in the order in which the sets can be added up.
 
 use super::advanced::{Advance, sort_as_hashed};
-use super::closure::{Marks, Nested, OFF, ON, SIDE, WORDS};
-use super::multiple::{self, CANDIDATES};
+use super::closure::{CANDIDATES, Marks, Nested, OFF, ON, SIDE, WORDS};
+use super::multiple;
 use super::single::{self, Key};
 use super::{IN_CELL, Links, Mode};
 use crate::techniques::geometry::{Geometry, KINDS};
@@ -537,7 +537,7 @@ impl Finder {
                     }
                 }
                 *order += 1;
-                let key = Key::new(8.0, complexity, if is_cell { 5 } else { 6 });
+                let key = Key::new(multiple::BASE, complexity, if is_cell { 5 } else { 6 });
                 let shape = Shape::Multiple { source: sources[0], kind, target, state: state as u8 };
                 let hint = Hint { key, order: *order, technique, shape, path: (0, 0), gone: (0, 0) };
                 self.collector.offer(hint, std::iter::empty(), &gone[..count]);
