@@ -4,26 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::job_size::JobSize;
-use super::{CHUNK_BYTES, MIN_BATCH_BYTES, OfflineError, put_before, run};
+use super::{CHUNK_BYTES, MIN_BATCH_BYTES, OfflineError, Part, put_before, run};
 use crate::answer::{CanonTally, CanonWriter, Canonizers};
-use crate::input::{Chunk, Prefix, Reader};
+use crate::input::{Chunk, Reader};
 use crate::pipeline::ThreadPool;
 
-/// The forms of the next part of the input.
-#[derive(Debug)]
-pub struct CanonPart {
-    /// The bytes of the input, uncompressed, up to its end.
-    pub end: u64,
-    /// What had been read of the input by then, if it is hashed.
-    pub prefix: Option<Prefix>,
-    /// The forms as text: those at the start of the input begin with the heading.
-    pub text: Vec<u8>,
-    /// Their tally.
-    pub tally: CanonTally,
-}
-
 /// Finds the canonical form of every puzzle of `reader` on the pool, and passes what `writer` makes
-/// of them to `sink`, part by part and in order.
+/// of them to `sink`, part by part and in order; the first part of an input begins with the heading.
 ///
 /// # Errors
 /// Errors of reading and those of `sink`, or that `cancel` was set.
@@ -33,7 +20,7 @@ pub fn canon(
     writer: CanonWriter,
     pool: &Arc<ThreadPool>,
     cancel: &Arc<AtomicBool>,
-    mut sink: impl FnMut(CanonPart) -> Result<(), OfflineError>,
+    mut sink: impl FnMut(Part<CanonTally>) -> Result<(), OfflineError>,
 ) -> Result<(), OfflineError> {
     let writer = Arc::new(writer);
     let mut heading = reader.is_at_start().then(|| writer.heading());
@@ -42,7 +29,7 @@ pub fn canon(
         move |chunk: &Chunk| {
             let mut text = Vec::new();
             let tally = canonizers.canonize(chunk.block(), &cancel, |row| writer.write(row, &mut text))?;
-            Ok(CanonPart { end: chunk.end(), prefix: chunk.prefix(), text, tally })
+            Ok(Part::of(chunk, text, tally))
         }
     };
     let recover = {
@@ -50,10 +37,10 @@ pub fn canon(
         move |chunk: &Chunk| {
             let mut text = Vec::new();
             let tally = canonizers.internal_errors(chunk.block(), |row| writer.write(row, &mut text));
-            Ok(CanonPart { end: chunk.end(), prefix: chunk.prefix(), text, tally })
+            Ok(Part::of(chunk, text, tally))
         }
     };
-    let sink = |mut part: CanonPart| {
+    let sink = |mut part: Part<CanonTally>| {
         put_before(&mut part.text, &mut heading);
         sink(part)
     };

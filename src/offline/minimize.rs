@@ -4,23 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::job_size::JobSize;
-use super::{CHUNK_BYTES, MIN_JOB_BYTES, OfflineError, run};
+use super::{CHUNK_BYTES, MIN_JOB_BYTES, OfflineError, Part, run};
 use crate::answer::{MinimizeTally, MinimizeTask, Minimizers};
-use crate::input::{Chunk, Prefix, Reader};
+use crate::input::{Chunk, Reader};
 use crate::pipeline::ThreadPool;
-
-/// The next rows of the input, without clues that can be spared.
-#[derive(Debug)]
-pub struct MinimizedPart {
-    /// The bytes of the input, uncompressed, up to its end.
-    pub end: u64,
-    /// What had been read of the input by then, if it is hashed.
-    pub prefix: Option<Prefix>,
-    /// The rows.
-    pub text: Vec<u8>,
-    /// Their tally.
-    pub tally: MinimizeTally,
-}
 
 /// Drops from every row of `reader` the clues that its puzzle can spare, and passes the rows to
 /// `sink`, part by part and in order.
@@ -32,7 +19,7 @@ pub fn minimize(
     task: MinimizeTask,
     pool: &Arc<ThreadPool>,
     cancel: &Arc<AtomicBool>,
-    sink: impl FnMut(MinimizedPart) -> Result<(), OfflineError>,
+    sink: impl FnMut(Part<MinimizeTally>) -> Result<(), OfflineError>,
 ) -> Result<(), OfflineError> {
     reader.keep_lines();
     let minimizers = Arc::new(Minimizers::new(reader.format().clone(), task));
@@ -41,7 +28,7 @@ pub fn minimize(
         move |chunk: &Chunk| {
             let mut text = Vec::new();
             let tally = minimizers.minimize(chunk.block(), &cancel, &mut text)?;
-            Ok(MinimizedPart { end: chunk.end(), prefix: chunk.prefix(), text, tally })
+            Ok(Part::of(chunk, text, tally))
         }
     };
     let recover = |_: &Chunk| Err(OfflineError::Internal);

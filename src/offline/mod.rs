@@ -54,25 +54,25 @@ use std::time::Instant;
 
 use crate::answer::{Solvers, Tally, Written};
 use crate::input::{Chunk, Prefix, Reader};
-use crate::pipeline::{Ended, ThreadPool, run_here, run_ordered};
+use crate::pipeline::{Ended, PartTaker, ThreadPool, run_here, run_in_parts, run_in_parts_here, run_ordered};
 use crate::solver::Question;
 
 use job_size::JobSize;
 
-pub use canon::{CanonPart, canon};
+pub use canon::canon;
 pub use check::{CheckReport, CheckedPart, check};
 pub use dedup::{DedupTally, Deduplicator, MAX_DEDUP_INPUTS};
-pub use disguise::{DisguisedPart, disguise};
+pub use disguise::disguise;
 pub use error::{OfflineError, OutputError, is_closed_pipe};
 pub use join::{JoinError, JoinProblem, Joined, join};
 pub use journal::RunIdentity;
 pub use keyed::Sameness;
 pub use manifest::Manifest;
-pub use minimize::{MinimizedPart, minimize};
+pub use minimize::minimize;
 pub use origin::InputOrigin;
 pub use output::Output;
 pub use rate::{RatedPart, rate};
-pub use solutions::{SolutionsPart, solutions};
+pub use solutions::solutions;
 pub use split::{SplitTally, SplitTask, split};
 
 /// The progress of a run.
@@ -86,6 +86,40 @@ pub struct Progress {
     pub tally: Tally,
     /// What a command counts of them beside that, by names of its own.
     pub counts: BTreeMap<String, u64>,
+}
+
+/// What is written about the next part of an input.
+#[derive(Debug)]
+pub struct Part<T> {
+    /// The bytes of the input, uncompressed, up to the end of the part.
+    pub end: u64,
+    /// The length and hash of what had been read of the input by then, if it is hashed.
+    pub prefix: Option<Prefix>,
+    /// The rows.
+    pub text: Vec<u8>,
+    /// Their tally.
+    pub tally: T,
+}
+
+impl<T> Part<T> {
+    fn of(chunk: &Chunk, text: Vec<u8>, tally: T) -> Self {
+        Self { end: chunk.end(), prefix: chunk.prefix(), text, tally }
+    }
+}
+
+/// The next rows about an input of which a puzzle may have any number.
+#[derive(Debug)]
+pub struct PartialRows<T> {
+    /// The bytes of the input, uncompressed, of which all rows are passed on.
+    pub done: u64,
+    /// The length and hash of what had been read of the input by then, if it is hashed.
+    pub prefix: Option<Prefix>,
+    /// Whether the text ends there too. If not, it ends among the rows of a puzzle that follows.
+    pub is_complete: bool,
+    /// The rows.
+    pub text: Vec<u8>,
+    /// Their tally.
+    pub tally: T,
 }
 
 /// The most bytes answered as one job: about 6,400 puzzles of 81 cells. That is several times as many
@@ -186,6 +220,28 @@ fn run<R: Send + 'static>(
         run_here(cancel, source, work, recover, sink)
     } else {
         run_ordered(pool, cancel, source, work, recover, sink)
+    };
+    completed(ended?)
+}
+
+/// Does `work` for every chunk of `reader`, of `chunk_bytes` bytes or a little more, like [`run`] does,
+/// where the result of a chunk is any number of parts.
+fn run_parts<P: Send + 'static>(
+    mut reader: Reader,
+    chunk_bytes: usize,
+    pool: &Arc<ThreadPool>,
+    cancel: &AtomicBool,
+    work: impl Fn(&Chunk, &mut PartTaker<'_, Result<P, OfflineError>>) + Clone + Send + 'static,
+    mut sink: impl FnMut(P) -> Result<(), OfflineError>,
+) -> Result<(), OfflineError> {
+    reader.read_in_chunks_of(chunk_bytes);
+    let is_short = reader.has_at_most(chunk_bytes);
+    let source = move || reader.next_chunk().map_err(OfflineError::from);
+    let sink = |part: Result<P, OfflineError>| sink(part?);
+    let ended = if is_short {
+        run_in_parts_here(cancel, source, work, sink)
+    } else {
+        run_in_parts(pool, cancel, source, work, sink)
     };
     completed(ended?)
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::{CHUNK_BYTES, OfflineError, completed, put_before};
+use super::{CHUNK_BYTES, OfflineError, PartialRows, put_before, run_parts};
 use crate::answer::{
     Block, Cancelled, EnumerateTally, Enumerators, SolutionEvent, SolutionRow, SolutionWriter,
 };
 use crate::input::{Chunk, Prefix, Reader};
-use crate::pipeline::{Panicked, PartTaker, ThreadPool, catch_panic, run_in_parts, run_in_parts_here};
+use crate::pipeline::{Panicked, PartTaker, ThreadPool, catch_panic};
 
 /// About the bytes of solutions that a job may have: more, and it waits for its turn.
 const JOB_BYTES: usize = 2 << 20;
@@ -24,21 +24,6 @@ const PART_BYTES: usize = 128 * 1024;
 /// The time after which they are passed on anyway, because somebody may be watching.
 const PART_TIME: Duration = Duration::from_millis(50);
 
-/// The solutions of the next part of the input.
-#[derive(Debug)]
-pub struct SolutionsPart {
-    /// The bytes of the input, uncompressed, of which everything is told.
-    pub done: u64,
-    /// What had been read of the input by then, if it is hashed.
-    pub prefix: Option<Prefix>,
-    /// Whether the text ends there too. If not, it ends among the puzzles that follow.
-    pub is_complete: bool,
-    /// The solutions as text: those at the start of the input begin with the heading.
-    pub text: Vec<u8>,
-    /// Their tally. A puzzle counts where its solutions end.
-    pub tally: EnumerateTally,
-}
-
 /// Lists the solutions of every puzzle of `reader` on the pool, and passes what `writer` makes of
 /// them to `sink`, part by part and in order. A puzzle's solutions may be any number of parts, so
 /// memory is bounded however many there are.
@@ -46,37 +31,32 @@ pub struct SolutionsPart {
 /// # Errors
 /// Errors of reading and those of `sink`, or that `cancel` was set.
 pub fn solutions(
-    mut reader: Reader,
+    reader: Reader,
     enumerators: &Arc<Enumerators>,
     writer: SolutionWriter,
     pool: &Arc<ThreadPool>,
     cancel: &Arc<AtomicBool>,
-    mut sink: impl FnMut(SolutionsPart) -> Result<(), OfflineError>,
+    mut sink: impl FnMut(PartialRows<EnumerateTally>) -> Result<(), OfflineError>,
 ) -> Result<(), OfflineError> {
     // A solution is about as long as its puzzle.
     let times = usize::try_from(enumerators.task().limit).unwrap_or(usize::MAX).max(1);
     let chunk_bytes = (JOB_BYTES / times).clamp(MIN_CHUNK_BYTES, CHUNK_BYTES);
-    reader.read_in_chunks_of(chunk_bytes);
-    let is_short = reader.has_at_most(chunk_bytes);
     let mut heading = reader.is_at_start().then(|| writer.heading());
     let work = {
         let (enumerators, cancel, writer) = (Arc::clone(enumerators), Arc::clone(cancel), Arc::new(writer));
-        move |chunk: &Chunk, take: &mut PartTaker<'_, SolutionsPart>| {
+        move |chunk: &Chunk, take: &mut PartTaker<'_, SolutionsResult>| {
             SolutionsJob::new(chunk, &writer, take).run(&enumerators, chunk.block(), &cancel);
         }
     };
-    let source = move || reader.next_chunk().map_err(OfflineError::from);
-    let sink = |mut part: SolutionsPart| {
+    let sink = |mut part: PartialRows<EnumerateTally>| {
         put_before(&mut part.text, &mut heading);
         sink(part)
     };
-    let ended = if is_short {
-        run_in_parts_here(cancel, source, work, sink)
-    } else {
-        run_in_parts(pool, cancel, source, work, sink)
-    };
-    completed(ended?)
+    run_parts(reader, chunk_bytes, pool, cancel, work, sink)
 }
+
+/// What a job passes on.
+type SolutionsResult = Result<PartialRows<EnumerateTally>, OfflineError>;
 
 /// The solutions of a chunk that have not been passed on.
 struct SolutionsJob<'a, 'b> {
@@ -85,7 +65,7 @@ struct SolutionsJob<'a, 'b> {
     /// What had been read of the input when the chunk was handed out, if it is hashed.
     prefix: Option<Prefix>,
     writer: &'a SolutionWriter,
-    take: &'a mut PartTaker<'b, SolutionsPart>,
+    take: &'a mut PartTaker<'b, SolutionsResult>,
     text: Vec<u8>,
     /// The length of the text without what was being written when the work panicked.
     whole: usize,
@@ -96,7 +76,7 @@ struct SolutionsJob<'a, 'b> {
 }
 
 impl<'a, 'b> SolutionsJob<'a, 'b> {
-    fn new(chunk: &Chunk, writer: &'a SolutionWriter, take: &'a mut PartTaker<'b, SolutionsPart>) -> Self {
+    fn new(chunk: &Chunk, writer: &'a SolutionWriter, take: &'a mut PartTaker<'b, SolutionsResult>) -> Self {
         Self {
             span: (chunk.end().saturating_sub(chunk.block().text.len() as u64), chunk.end()),
             prefix: chunk.prefix(),
@@ -147,6 +127,6 @@ impl<'a, 'b> SolutionsJob<'a, 'b> {
         let (text, tally) = (std::mem::take(&mut self.text), std::mem::take(&mut self.tally));
         let (begin, end) = self.span;
         let (done, prefix) = if is_last { (end, self.prefix) } else { (begin, None) };
-        (self.take)(SolutionsPart { done, prefix, is_complete: is_last, text, tally })
+        (self.take)(Ok(PartialRows { done, prefix, is_complete: is_last, text, tally }))
     }
 }
