@@ -250,6 +250,7 @@ fn texts_are_taken_for_what_they_are() {
         "16x16 grid in four groups with rulers":
             sixteen.iter().map(|r| grouped(r, 4, "|")).collect::<Vec<_>>().join("\n")
             => "grid 16x16 letters",
+        "4x4 with middle dots": FOUR.replace('.', "·") => "lines 4x4 letters",
         "a ruler first": format!("+---+---+\n{}", nine.join("\n")) => "grid 9x9 letters",
         "rulers of = are not ascii":
             format!("=====\n{}", sixteen_apart.join("\n=====\n"))
@@ -371,6 +372,17 @@ fn hex_is_told_from_letters_or_refused() {
         hex_rows.iter().map(row).collect::<Vec<_>>().join("\n")
     };
     let four = "0,1,-1,-1\n-1,-1,0,1\n1,0,2,-1\n-1,-1,1,0\n";
+    let drawn_four = "+-----+-----+\n| 0 1 | . . |\n| . . | 0 1 |\n+-----+-----+\n| 1 0 | 2 . |\n| . . | 1 0 |\n+-----+-----+\n";
+    let nine: String =
+        NINE.chars().map(|c| char::from_digit(c.to_digit(10).unwrap_or(10) - 1, 9).unwrap_or('.')).collect();
+    let row = |row: &[u8]| {
+        row.chunks(3).map(|cells| str::from_utf8(cells).unwrap()).collect::<Vec<_>>().join(" | ")
+    };
+    let bands =
+        nine.as_bytes().chunks(27).map(|band| band.chunks(9).map(row).collect::<Vec<_>>().join(" |\n| "));
+    let ruler = "+-----+-----+-----+\n";
+    let drawn_nine: String =
+        bands.map(|band| format!("{ruler}| {band} |\n")).chain([ruler.to_owned()]).collect();
     // Of 25x25, every seventh cell of the pattern grid.
     let value = |at: usize| (5 * (at / 25 % 5) + at / 125 + at % 25) % 25;
     let large: Vec<Option<usize>> = (0..625).map(|at| (at % 7 == 0).then(|| value(at))).collect();
@@ -401,6 +413,9 @@ fn hex_is_told_from_letters_or_refused() {
         "numbers from 0 to 3": four => refused,
         "numbers from 0 to 3, on a line": four.trim().replace('\n', ",") => refused,
         "numbers from 0 to 3 and nothing": four.replace("-1", "") => refused,
+        "numbers from 0 to 3, in a drawing": drawn_four => refused,
+        "digits from 0 to 8, in a drawing": drawn_nine => refused,
+        "digits from 0 to 8, with lines of other lengths": format!("{nine}\n123\n45\n") => refused,
         "numbers from 0 to 4": "0,1,-1,4\n-1,-1,0,1\n1,0,4,-1\n4,-1,1,0\n" => "grid 4x4 letters",
         // Without a 0, solutions differ in no more than the name of a value that is no clue.
         "no 0": hex.replace('0', ".") => "lines 16x16 letters",

@@ -506,9 +506,10 @@ pub(super) fn style_below_number(number: &[u8], rows: &[u8], goes_on: bool, hint
     (are_enough || goes_on).then_some(style)
 }
 
-/// The order of puzzles of this length. A single character is inconclusive.
+/// The order of puzzles of this length in characters. A single one is inconclusive.
 fn puzzle_order(cells: &[u8]) -> Option<Order> {
-    Order::from_cells(cells.len()).filter(|order| order.cells() > 1)
+    let length = if cells.is_ascii() { cells.len() } else { characters(cells).count() };
+    Order::from_cells(length).filter(|order| order.cells() > 1)
 }
 
 /// A codec that finds the end of cells while their order is unknown: that of the largest order,

@@ -5,7 +5,7 @@
 //! form different puzzles. They do not differ if only the values of characters do, because then the
 //! puzzles have the same solutions in the same characters.
 
-use super::alphabet::INVALID;
+use super::alphabet::{INVALID, MIDDLE_DOT};
 use super::lines::{self, is_no_puzzle, puzzle_lines};
 use super::row_lines::{LineKind, RowStyle, classify};
 use super::rows;
@@ -36,8 +36,12 @@ pub(super) fn are_rows(
     style: RowStyle,
 ) -> Result<bool, FormatError> {
     let all = || puzzle_lines(text).map(<[u8]>::trim_ascii_start);
-    let sixteens =
-        || all().filter(|line| line.len() == SIXTEEN.side() && classify(line, style) == LineKind::Row);
+    let is_sixteen = |line: &&[u8]| {
+        (SIXTEEN.side()..=MIDDLE_DOT.len() * SIXTEEN.side()).contains(&line.len())
+            && lines::characters(line).count() == SIXTEEN.side()
+            && classify(line, style) == LineKind::Row
+    };
+    let sixteens = || all().filter(is_sixteen);
     let rows = sixteens().count();
     if let Some(order) = hint.order {
         return Ok(order == SIXTEEN && rows > 0);
@@ -178,7 +182,8 @@ pub(super) fn check_letters<'a>(
     for line in lines {
         let cells = written_cells(format, line);
         let is_read = |format| cells.iter().all(|cell| rows::read_cell(format, cell).is_some());
-        if !is_read(format) {
+        // A ruler says nothing about the cells between.
+        if cells.is_empty() || !is_read(format) {
             continue;
         }
         let zeros = cells.iter().copied().filter(|cell| is_zero(cell)).count();

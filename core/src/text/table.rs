@@ -528,11 +528,12 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
         Some(Column::Name(name)) => field.eq_ignore_ascii_case(name.as_bytes()),
         _ => false,
     };
-    let has_puzzle =
-        fields(first, delimiter).any(|field| field.len() >= LEAST_CELLS && cells.order(field).is_some());
+    // A label beside a puzzle may be a word that is a name, too.
+    let has_puzzle = fields(first, delimiter)
+        .any(|field| is_damaged(field) || field.len() >= LEAST_CELLS && cells.order(field).is_some());
     let has_heading = hint.has_heading.unwrap_or_else(|| {
-        (!has_puzzle && fields(first, delimiter).any(is_wanted))
-            || is_heading(first, second, delimiter, cells)
+        let is_named = || fields(first, delimiter).any(is_wanted);
+        !has_puzzle && (is_named() || is_heading(first, second, delimiter, cells))
     });
     let mut names: Vec<&[u8]> = if has_heading { fields(first, delimiter).collect() } else { Vec::new() };
     if has_heading && is_of_r(first, second, delimiter, cells) {
@@ -583,9 +584,9 @@ fn is_known(field: &[u8], names: &[&str]) -> bool {
     names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// Whether the first row is a heading: one of its names is known, or it has as many fields as the
-/// next row, at least two, of which all are words and none is a puzzle, good or bad. Anything else
-/// is a puzzle that cannot be read, and must have an answer.
+/// Whether the first row, none of whose fields is a puzzle, good or bad, is a heading: one of its names
+/// is known, or it has as many fields as the next row, at least two, of which all are words. Anything
+/// else is a puzzle that cannot be read, and must have an answer.
 fn is_heading(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: &mut CellsReader) -> bool {
     let known = |field: &[u8]| is_known(field, PUZZLE_NAMES) || is_known(field, SOLUTION_NAMES);
     let width = fields(first, delimiter).count();
@@ -601,10 +602,9 @@ fn is_heading(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: 
     let is_whole = fields(first, delimiter).all(|field| !field.is_empty());
     let has_letter = |field: &[u8]| has_ascii_letter(field) || is_whole && is_foreign(field);
     let is_name = |field: &[u8]| field.is_empty() || has_letter(field) || is_whole && SIGNS.contains(&field);
-    let mut is_word = |field: &[u8]| is_name(field) && !is_damaged(field) && cells.order(field).is_none();
     width > 1
         && is_aligned
-        && fields(first, delimiter).all(&mut is_word)
+        && fields(first, delimiter).all(is_name)
         && fields(first, delimiter).any(has_letter)
 }
 
@@ -792,6 +792,12 @@ mod tests {
             (format!("编号,题目,难度\n1,{p},易\n"), Some(("comma", 1, None, true))),
             (format!("№;задача;%\n1;{p};7\n"), Some(("semicolon", 1, None, true))),
             (format!("\"#\",パズル\n1,{p}\n"), Some(("comma", 1, None, true))),
+            // Labels that are names, beside puzzles, good or bad.
+            (format!("{p},solved\n{p},open\n"), Some(("comma", 0, None, false))),
+            (format!("1,{p},solution\n2,{p},x\n"), Some(("comma", 1, None, false))),
+            (format!("puzzle;{p}\npuzzle;{p}\n"), Some(("semicolon", 1, None, false))),
+            (format!("puzzle;{p}x\npuzzle;{p}\npuzzle;{p}\n"), Some(("semicolon", 1, None, false))),
+            (format!("{p} # solved\n{p} # open\n"), None),
             // First rows that are bad.
             (format!("{p}q,easy\n{p},hard\n{p},\n"), Some(("comma", 0, None, false))),
             (format!("易,{p}é\n易,{p}\n易,{p}\n"), Some(("comma", 1, None, false))),
@@ -846,7 +852,10 @@ mod tests {
         let hint = Hint { column: Some("board".parse().unwrap()), ..Hint::default() };
         let error = find(b"id,puzzle\n1,12....1.........\n", &hint).err().unwrap();
         assert_eq!(error.to_string(), "There is no column board. The first row is: id, puzzle.");
-        // The fields of a first row with a puzzle are no names.
+        // The fields of a first row with a puzzle are no names, whatever words they are.
+        let hint = Hint { column: Some(Column::Number(2)), ..Hint::default() };
+        let found = find(b"puzzle,12....1.........\npuzzle,....3......4....\n", &hint).unwrap().unwrap();
+        assert_eq!((found.columns.puzzle, found.heading_lines), (1, 0));
         let hint = Hint { column: Some("easy".parse().unwrap()), ..Hint::default() };
         let error = find(b"12....1.........,easy\n....3......4....,easy\n", &hint).err().unwrap();
         let sentence = "There is no column easy. The first row is: 12....1........., easy.";
