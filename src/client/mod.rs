@@ -37,6 +37,7 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tonic::Status;
 use tonic::transport::Channel;
 
 use endpoint::Connector;
@@ -50,6 +51,7 @@ pub(crate) use worker::MAX_ANSWER_BYTES;
 use crate::answer::{Tally, Task};
 use crate::counted::counted;
 use crate::service::wire::convert::options_from;
+use crate::service::wire::status::sanitize;
 use crate::text::Hint;
 
 /// The blocks that may be read ahead of the servers: the capacity for the channel of
@@ -199,6 +201,13 @@ pub enum Notice {
         /// The error.
         error: ServerError,
     },
+}
+
+/// What a status of a server says, as a sentence that others can follow, fit for a terminal.
+pub(crate) fn said(status: &Status) -> String {
+    let words = if status.message().is_empty() { status.code().description() } else { status.message() };
+    let words = sanitize(words);
+    if words.ends_with(['.', '!', '?', '…']) { words } else { words + "." }
 }
 
 fn trying_again(retries: u32) -> String {
@@ -365,4 +374,18 @@ pub async fn solve_lines<E>(
     // A server that cannot end its stream properly has answered everything all the same.
     let _ = timeout(CLOSE_TIMEOUT, async { while workers.join_next().await.is_some() {} }).await;
     Ok(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic::Code;
+
+    use super::*;
+
+    #[test]
+    fn statuses_are_sentences_for_a_terminal() {
+        assert_eq!(said(&Status::internal("go away\nplease\x1b[31m")), "go away\\nplease\\u{1b}[31m.");
+        assert_eq!(said(&Status::internal("boom!")), "boom!");
+        assert_eq!(said(&Status::new(Code::Unavailable, "")), "The service is currently unavailable.");
+    }
 }

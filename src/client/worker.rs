@@ -30,7 +30,7 @@ use tonic_types::StatusExt as _;
 use crate::client::endpoint::Connector;
 use crate::client::queue::{BlockAnswers, BlockQueue, LineBlock};
 use crate::client::response_stream::ResponseStream;
-use crate::client::{Notice, RetryPolicy, ServerError};
+use crate::client::{Notice, RetryPolicy, ServerError, said};
 use crate::service::wire::convert::tally_from;
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::proto::sudoku_service_client::SudokuServiceClient;
@@ -309,7 +309,7 @@ impl ServerWorker {
 
     /// Classifies a status: the server refuses, is busy, or is lost.
     fn failure(&self, status: &Status) -> ServerError {
-        let message = status.message().to_owned();
+        let message = said(status);
         let is_busy = || {
             let details = status.get_error_details();
             let quotas = details.quota_failure().map(|failure| &failure.violations);

@@ -38,7 +38,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tonic::{Code, Status};
 
 use crate::client::endpoint::{Connector, Endpoint};
-use crate::client::{RetryPolicy, ServerError};
+use crate::client::{RetryPolicy, ServerError, said};
 use crate::poison::IgnorePoison as _;
 use crate::service::wire::proto;
 use crate::service::wire::status;
@@ -267,7 +267,7 @@ impl LoadRun {
         }
         drop(figures);
         let refusal = if is_hopeless {
-            Some(ServerError::Refused { answered: 0, message: status.message().to_owned() })
+            Some(ServerError::Refused { answered: 0, message: said(status) })
         } else {
             self.servers.iter().find_map(Connector::other_protocol)
         };

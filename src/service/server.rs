@@ -554,7 +554,8 @@ fn show_limits(limits: &Limits, threads: usize) {
     }
 }
 
-/// The routes of all services, each with compression.
+/// The routes of all services, each with compression, but that health is never answered compressed:
+/// clients built on gRPC-core that check health ask for it, and cannot read it.
 fn routes(
     context: &Arc<Context>,
     health: &HealthReporter,
@@ -569,22 +570,21 @@ fn routes(
     // A macro, because the services share no trait with these methods.
     macro_rules! compressed {
         ($service:expr) => {
-            $service
-                .accept_compressed(Deflate)
-                .accept_compressed(Gzip)
-                .accept_compressed(Zstd)
-                .send_compressed(Deflate)
-                .send_compressed(Gzip)
-                .send_compressed(Zstd)
+            $service.accept_compressed(Deflate).accept_compressed(Gzip).accept_compressed(Zstd)
+        };
+    }
+    macro_rules! compressed_both_ways {
+        ($service:expr) => {
+            compressed!($service).send_compressed(Deflate).send_compressed(Gzip).send_compressed(Zstd)
         };
     }
     let sudoku = SudokuServiceServer::new(Sudoku { context: Arc::clone(context) })
         .max_decoding_message_size(context.limits().message_bytes);
     let health = HealthServer::new(HealthService::from_health_reporter(health.clone()));
-    Ok(Routes::new(compressed!(sudoku))
+    Ok(Routes::new(compressed_both_ways!(sudoku))
         .add_service(compressed!(health))
-        .add_service(compressed!(reflection().build_v1()?))
-        .add_service(compressed!(reflection().build_v1alpha()?)))
+        .add_service(compressed_both_ways!(reflection().build_v1()?))
+        .add_service(compressed_both_ways!(reflection().build_v1alpha()?)))
 }
 
 /// The transport with the settings of this server and without services, for benchmarks that compare

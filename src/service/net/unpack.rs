@@ -14,7 +14,8 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
 
 use bytes::{Buf as _, Bytes, BytesMut};
-use flate2::read::{GzDecoder, ZlibDecoder};
+use flate2::bufread::ZlibDecoder;
+use flate2::read::MultiGzDecoder;
 use http_body::{Body as HttpBody, Frame};
 use tonic::Status;
 use tonic::codegen::http::HeaderMap;
@@ -64,8 +65,15 @@ impl Encoding {
         message.extend([0; HEADER_BYTES]);
         let most = limit as u64 + 1;
         match self {
-            Self::Deflate => ZlibDecoder::new(packed).take(most).read_to_end(&mut message),
-            Self::Gzip => GzDecoder::new(packed).take(most).read_to_end(&mut message),
+            Self::Deflate => {
+                let mut decoder = ZlibDecoder::new(packed);
+                decoder.by_ref().take(most).read_to_end(&mut message).and_then(|read| {
+                    let is_whole = read as u64 == most || decoder.get_ref().is_empty();
+                    is_whole.then_some(read).ok_or_else(|| io::Error::other("more follows its end"))
+                })
+            }
+            // Of several members, too, as RFC 1952 allows.
+            Self::Gzip => MultiGzDecoder::new(packed).take(most).read_to_end(&mut message),
             Self::Zstd => zstd::stream::read::Decoder::with_buffer(packed).and_then(|mut decoder| {
                 decoder.window_log_max(ZSTD_WINDOW_LOG)?;
                 decoder.take(most).read_to_end(&mut message)
@@ -289,8 +297,16 @@ mod tests {
             assert!(matches!(encoding.unpack(&long, 1000), Err(Fault::TooLong)), "{encoding:?}");
             let bomb = packed(encoding, &vec![0; 50 << 20]);
             assert!(matches!(encoding.unpack(&bomb, 1 << 20), Err(Fault::TooLong)), "{encoding:?}");
-            for damaged in [&b"abcdefgh"[..], &long[..long.len() / 2]] {
+            let one = packed(encoding, b"one");
+            let and_more = [&one[..], b"more"].concat();
+            for damaged in [&b"abcdefgh"[..], &long[..long.len() / 2], &and_more] {
                 assert!(matches!(encoding.unpack(damaged, 1000), Err(Fault::Damaged(_))), "{encoding:?}");
+            }
+            // Nothing behind the end of a part is lost in silence.
+            let two = encoding.unpack(&[&one[..], &one].concat(), 1000);
+            match encoding {
+                Encoding::Deflate => assert!(matches!(two, Err(Fault::Damaged(_)))),
+                Encoding::Gzip | Encoding::Zstd => assert_eq!(two.unwrap()[HEADER_BYTES..], *b"oneone"),
             }
         }
     }
