@@ -242,7 +242,7 @@ async fn submit_all(
         };
         let lines = count_lines(chunk.block().text) as u64;
         submitter.state().read(0, lines);
-        submitter.pace(lines).await;
+        submitter.covered(submitter.take(lines)).await;
         slot.start(Size::Large, vec![chunk], Arc::new(work)).await;
     }
     Ok(())

@@ -83,7 +83,7 @@ async fn submit_all(
         }
         let count = usize::try_from(asked.count - first).unwrap_or(job).min(job);
         submitter.state().read(0, count as u64);
-        submitter.pace(count as u64).await;
+        submitter.covered(submitter.take(count as u64)).await;
         let asked = Arc::clone(&asked);
         let work =
             move |&job: &PuzzleRange, cancel: &dyn Cancel| make(&asked, job, cancel).map(|made| [made]);
