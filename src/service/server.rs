@@ -518,7 +518,6 @@ impl Server {
             access,
             has_page: self.config.page,
             message_bytes: limits.message_bytes,
-            message_timeout: limits.message_timeout,
             header_bytes: limits.header_bytes as usize,
         };
         Gateway::new(calls, settings, Arc::clone(&self.schema))

@@ -10,7 +10,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair};
 use sudoku_stream::client::{ClientError, Endpoint, RetryPolicy, SolveJob, solve_lines};
-use sudoku_stream::service::proto::{GenerateRequest, RateRequest, SolveDatasetRequest, SolveLinesRequest, SolveRequest};
+use sudoku_stream::service::proto::{
+    GenerateRequest, RateRequest, SolveDatasetRequest, SolveLinesRequest, SolveRequest,
+};
 use sudoku_stream::service::{Config, Server, StartError, TlsFiles};
 use tempfile::TempDir;
 use tokio::sync::mpsc;
