@@ -32,7 +32,7 @@ use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
 use crate::poison::IgnorePoison as _;
-use crate::service::metrics::{self, OpenConnection, WaitingConnection};
+use crate::service::metrics::{self, OpenConnection};
 use crate::service::net::handle::{ConnectionHandle, Peer};
 use crate::service::net::listen::Listening;
 use crate::service::net::tls::Tls;
@@ -180,7 +180,7 @@ pub(crate) async fn accept(
                 let permit = match waits {
                     Ok(permit) => permit,
                     Err(place) => {
-                        let waiting = WaitingConnection::new();
+                        let waiting = metrics::waiting_connection();
                         let permit = permits.acquire_owned().await;
                         drop((place, waiting));
                         let Ok(permit) = permit else { return };
