@@ -42,7 +42,7 @@ use crate::service::http::gateway::{Gateway, GatewaySettings};
 use crate::service::http::json::Schema;
 use crate::service::metrics;
 use crate::service::net::admission::{Admission, AdmissionLayer, AdmissionLimits};
-use crate::service::net::connection::{Accepted, ConnectionCapacity, ConnectionLimits, accept};
+use crate::service::net::connection::{Accepted, ConnectionCapacity, ConnectionLimits, LimitsNow, accept};
 use crate::service::net::framing::Framing;
 use crate::service::net::grpc_only::GrpcOnlyLayer;
 use crate::service::net::http1::{self, Http1Limits};
@@ -400,9 +400,12 @@ impl Server {
         health.set_service_status(service, ServingStatus::Serving).await;
 
         let limits = context.limits();
-        let connection_limits = ConnectionLimits {
-            handshake_timeout: limits.handshake_timeout,
-            idle_timeout: limits.idle_timeout,
+        let connection_limits: LimitsNow = {
+            let context = Arc::clone(&context);
+            Arc::new(move || {
+                let Limits { handshake_timeout, idle_timeout, .. } = context.limits();
+                ConnectionLimits { handshake_timeout, idle_timeout }
+            })
         };
         let (http2, http2_connections) = mpsc::channel(ACCEPTED_WAITING);
         let (http1, http1_connections) = mpsc::channel(ACCEPTED_WAITING);
@@ -413,7 +416,7 @@ impl Server {
             accepting.spawn(accept(
                 listening,
                 tls,
-                connection_limits,
+                Arc::clone(&connection_limits),
                 capacity,
                 draining.subscribe(),
                 accepted,

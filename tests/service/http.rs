@@ -776,8 +776,11 @@ async fn slow_and_silent_peers_are_closed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_peer_that_takes_no_answers_is_closed() {
+    let server = start(config()).await;
+    // The limit can change while it serves.
+    assert_eq!(get(&server, "/nothing", &[]).await.status, 404);
     let limits = Limits { idle_timeout: Duration::from_millis(300), ..Limits::default() };
-    let server = start(Config { limits, ..config() }).await;
+    assert_eq!(server.reloader.set_limits(&limits).now, ["idle-timeout"]);
     let mut connection = Connection::open(server.address).await;
     let wanted = json!({ "count": "1000000", "randomClues": 5 }).to_string();
     let headers = [("content-type", "application/connect+json")];
