@@ -124,8 +124,10 @@ pub(crate) fn count_settings(
 ) -> Result<SolveSettings, Status> {
     let mut fields = RequestFields::at_top();
     let strategy = fields.read("strategy", strategy(context, &request.strategy));
-    let hint = text_hint(request.options.as_ref())?;
-    let Some(strategy) = strategy else { return Err(fields.into_status()) };
+    let hint = request.options.as_ref().map_or_else(Hint::default, |options| {
+        fields.under("options", |fields| hint(fields, &TextFields::from(options)))
+    });
+    let Some(strategy) = strategy.filter(|_| fields.are_good()) else { return Err(fields.into_status()) };
     let task = Task {
         strategy,
         question: count_question(request.count_limit),

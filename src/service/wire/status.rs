@@ -247,6 +247,14 @@ impl RequestFields {
         Self { parent: Some(parent), violations: Vec::new() }
     }
 
+    /// Reads the fields of a message within this one.
+    pub(crate) fn under<T>(&mut self, parent: &'static str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let above = self.parent.replace(parent);
+        let value = read(self);
+        self.parent = above;
+        value
+    }
+
     pub(crate) fn read<T>(&mut self, field: &str, value: Result<T, String>) -> Option<T> {
         value
             .map_err(|what| self.violations.push(FieldViolation::new(self.path(field), sanitize(&what))))
