@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use tokio_stream::{Stream, StreamExt as _};
@@ -18,8 +18,7 @@ use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::{Call, Context};
 use crate::service::datasets::{NamedDataset, beyond, blocking, failure};
 use crate::service::metrics;
-use crate::service::net::call::CallState;
-use crate::service::sched::pools::{CancelOnDrop, Size};
+use crate::service::sched::pools::Size;
 use crate::service::wire::codec::{freeze_send_buffer, send_buffer};
 use crate::service::wire::convert::{self, wire_order};
 use crate::service::wire::line_count::count_lines;
@@ -40,11 +39,19 @@ async fn open_checked(context: &Arc<Context>, name: String, hint: &Hint) -> Resu
         None => Err(dataset_not_found(&name)),
     })
     .await?;
-    let work = CancelOnDrop(context.new_work(&CallState::default()));
     let cancel = Arc::new(AtomicBool::new(false));
-    work.0.register(&cancel);
+    let _raised = RaiseOnDrop(Arc::clone(&cancel));
     dataset.check(hint, context.pools.checking_pool(), cancel).await?;
     Ok(dataset)
+}
+
+/// Raises a flag on drop, because the client is gone.
+struct RaiseOnDrop(Arc<AtomicBool>);
+
+impl Drop for RaiseOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Lists the data sets, a page at a time.
