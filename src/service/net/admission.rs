@@ -159,7 +159,7 @@ impl Admission {
         Err(match over {
             OverCapacity::Share(whose, share) => {
                 metrics::refused("share");
-                share_reached(whose, share, limits.calls)
+                share_reached(MAX_STREAMS, whose, share, limits.calls, "calls open at once")
             }
             OverCapacity::Full | OverCapacity::Quota(_) => {
                 metrics::refused("max_streams");

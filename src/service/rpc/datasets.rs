@@ -16,7 +16,7 @@ use crate::grid::Grid;
 use crate::input::{CHUNK_BYTES, Chunk, Reader};
 use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::{Call, Context};
-use crate::service::datasets::{NamedDataset, beyond, blocking, failure};
+use crate::service::datasets::{DatasetUser, NamedDataset, beyond, blocking, failure};
 use crate::service::metrics;
 use crate::service::sched::pools::Size;
 use crate::service::wire::codec::{freeze_send_buffer, send_buffer};
@@ -32,10 +32,15 @@ use crate::text::{Format, Hint, PuzzleError, Records};
 const MAX_PAGE: usize = 1000;
 
 /// Opens a data set and makes sure that it is well formed.
-async fn open_checked(context: &Arc<Context>, name: String, hint: &Hint) -> Result<NamedDataset, Status> {
+async fn open_checked(
+    context: &Arc<Context>,
+    user: DatasetUser,
+    name: String,
+    hint: &Hint,
+) -> Result<NamedDataset, Status> {
     let shared = Arc::clone(context);
     let dataset = blocking(move || match &shared.datasets {
-        Some(datasets) => datasets.dataset(name),
+        Some(datasets) => datasets.dataset(name, user),
         None => Err(dataset_not_found(&name)),
     })
     .await?;
@@ -138,8 +143,9 @@ async fn puzzle_of_dataset(
     hint: Hint,
     index: Option<u64>,
 ) -> Result<proto::GetPuzzleResponse, Status> {
+    let user = DatasetUser::of(&call.state);
     let work = async {
-        let dataset = open_checked(context, name, &hint).await?;
+        let dataset = open_checked(context, user, name, &hint).await?;
         blocking(move || dataset.puzzle(&hint, index)).await
     };
     let (format, picked, count) = call.deadline.limit(work).await??;
@@ -193,8 +199,9 @@ pub(crate) async fn solve(
     if range.0 > range.1 {
         return Err(invalid("last_line", format!("Line {last_line} comes before line {first_line}.")));
     }
+    let user = DatasetUser::of(&call.state);
     let work = async {
-        let dataset = open_checked(context, name, &hint).await?;
+        let dataset = open_checked(context, user, name, &hint).await?;
         blocking(move || {
             let mut reader = dataset.reader(&hint)?;
             if range != (1, u64::MAX) {
