@@ -8,14 +8,15 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use serde::Serialize;
+use sudoku_stream::poison::IgnorePoison as _;
 use sudoku_stream::service::{CallObserver, CallRecord};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
@@ -25,9 +26,6 @@ const WAITING: usize = 8192;
 
 /// The most time for the lines that wait at the end of the process.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
-
-/// The pause between two looks for a place in the queue.
-const FLUSH_PAUSE: Duration = Duration::from_millis(5);
 
 /// The name of standard output.
 const STANDARD_OUTPUT: &str = "-";
@@ -46,15 +44,15 @@ struct Shared {
     left_out: AtomicU64,
     /// Whether the file was moved away, and is to be opened again.
     is_moved: AtomicBool,
+    /// Who waits until nothing waits to be written.
+    flush: Mutex<Option<SyncSender<()>>>,
 }
 
 #[derive(Debug)]
 enum LogOrder {
     Write(String),
-    /// Look whether the file was moved away.
+    /// Look at what is shared.
     Wake,
-    /// Report when everything before this is written.
-    Flush(SyncSender<()>),
 }
 
 /// A line.
@@ -126,22 +124,21 @@ impl AccessLog {
     /// Opens the file again, after those that rotate logs have moved it away.
     pub fn reopen(&self) {
         self.shared.is_moved.store(true, Ordering::Relaxed);
-        // While the queue is full, the thread is awake and looks before each line.
-        let _ = self.orders.try_send(LogOrder::Wake);
+        self.wake();
     }
 
     /// Waits until the lines of all calls that have ended are written, for a second at most.
     pub fn flush(&self) {
-        let begin = Instant::now();
         let (done, written) = sync_channel(1);
-        while let Err(TrySendError::Full(_)) = self.orders.try_send(LogOrder::Flush(done.clone())) {
-            if begin.elapsed() >= FLUSH_TIME {
-                return;
-            }
-            thread::sleep(FLUSH_PAUSE);
-        }
+        *self.shared.flush.lock().ignore_poison() = Some(done);
+        self.wake();
         // Whether it was in time does not matter any more.
-        let _ = written.recv_timeout(FLUSH_TIME.saturating_sub(begin.elapsed()));
+        let _ = written.recv_timeout(FLUSH_TIME);
+    }
+
+    /// Makes the thread look at what is shared. While the queue is full, it is awake and looks anyway.
+    fn wake(&self) {
+        let _ = self.orders.try_send(LogOrder::Wake);
     }
 
     fn write(&self, line: String) {
@@ -194,14 +191,9 @@ fn write(path: &PathBuf, first: Box<dyn Write + Send>, orders: &Receiver<LogOrde
                 Err(error) => tracing::error!("{error:#}. The old one stays in use."),
             }
         }
-        let mut done = None;
         let written = match order {
             LogOrder::Write(line) => writeln!(output, "{line}"),
             LogOrder::Wake => Ok(()),
-            LogOrder::Flush(sender) => {
-                done = Some(sender);
-                Ok(())
-            }
         };
         let lost = shared.left_out.swap(0, Ordering::Relaxed);
         let told = if lost == 0 {
@@ -212,13 +204,15 @@ fn write(path: &PathBuf, first: Box<dyn Write + Send>, orders: &Receiver<LogOrde
         };
         waiting = orders.try_recv().ok();
         // Somebody may watch, so lines wait for company only while there is any.
-        if waiting.is_none() || done.is_some() {
+        if waiting.is_none() {
             flushed = flushed.and(output.flush());
         }
         if let Err(error) = written.and(told).and(flushed) {
             tracing::error!(%error, "the access log cannot be written");
         }
-        if let Some(done) = done {
+        if waiting.is_none()
+            && let Some(done) = shared.flush.lock().ignore_poison().take()
+        {
             // Whoever asked may be tired of waiting.
             let _ = done.try_send(());
         }
