@@ -207,9 +207,10 @@ mod tests {
                         }
                     }
                 };
-                let result = match is_here {
-                    true => run_in_parts_here(&cancel, numbers(9), work, sink),
-                    false => run_in_parts(&pool, &cancel, numbers(9), work, sink),
+                let result = if is_here {
+                    run_in_parts_here(&cancel, numbers(9), work, sink)
+                } else {
+                    run_in_parts(&pool, &cancel, numbers(9), work, sink)
                 };
                 let wanted = if how == "sink" { Err(Failed("sink")) } else { Ok(Ended::Cancelled) };
                 assert_eq!((result, seen), (wanted, 1_000));
