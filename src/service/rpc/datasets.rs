@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 
-use super::options::{SolveSettings, solve_settings, task_for_format, text_hint};
+use super::options::{SolveSettings, capped, solve_settings, task_for_format, text_hint};
 use super::ordered::{Submitter, answers};
 use super::text::{NotPicked, PickedPuzzle, RequestText, TextField, first_line};
 use crate::answer::{Cancel, Cancelled, Solvers, Tally, Written};
@@ -72,8 +72,7 @@ pub(crate) async fn list(
         None => Ok(Vec::new()),
     });
     let all = call.deadline.limit(all).await??;
-    let asked = usize::try_from(page_size).unwrap_or(MAX_PAGE);
-    let size = if asked == 0 { MAX_PAGE } else { asked.min(MAX_PAGE) };
+    let size = capped(page_size, MAX_PAGE);
     // The page token is the last name of the page before.
     let mut rest = all.into_iter().skip_while(|dataset| dataset.name <= page_token && !page_token.is_empty());
     let datasets: Vec<_> = rest.by_ref().take(size).collect();
