@@ -97,7 +97,10 @@ pub fn run_in_parts_here<J, P, E>(
             if result.is_ok() && !cancel.load(Ordering::Relaxed) {
                 result = sink(part);
             }
-            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if result.is_err() || cancel.load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
         });
         result?;
         if cancel.load(Ordering::Relaxed) {
@@ -204,11 +207,10 @@ mod tests {
                         }
                     }
                 };
-                let result = match is_here {
-                    // The work of this thread has to look at the flag itself.
-                    true if how == "flag" => continue,
-                    true => run_in_parts_here(&cancel, numbers(9), work, sink),
-                    false => run_in_parts(&pool, &cancel, numbers(9), work, sink),
+                let result = if is_here {
+                    run_in_parts_here(&cancel, numbers(9), work, sink)
+                } else {
+                    run_in_parts(&pool, &cancel, numbers(9), work, sink)
                 };
                 let wanted = if how == "sink" { Err(Failed("sink")) } else { Ok(Ended::Cancelled) };
                 assert_eq!((result, seen), (wanted, 1_000));

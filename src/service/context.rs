@@ -116,17 +116,9 @@ impl Drop for Call {
     }
 }
 
-/// Takes the puzzles of a batch of a stream off the quota of its token, and waits until it covers
-/// them.
-pub(crate) async fn pace(state: &CallState, puzzles: u64) {
-    if let Some(caller) = state.caller() {
-        TakenPuzzles::take(caller, puzzles).covered().await;
-    }
-}
-
 /// Puzzles that were taken off the quota of a token. They are given back if the call ends before
 /// the quota covers them, because then nothing is done about them.
-struct TakenPuzzles<'a> {
+pub(crate) struct TakenPuzzles<'a> {
     caller: &'a Caller,
     puzzles: u64,
     /// How long it takes until the quota covers them.
@@ -135,13 +127,19 @@ struct TakenPuzzles<'a> {
 }
 
 impl<'a> TakenPuzzles<'a> {
-    fn take(caller: &'a Caller, puzzles: u64) -> Self {
+    /// Takes them off the quota of a token.
+    pub(crate) fn take(caller: &'a Caller, puzzles: u64) -> Self {
         Self { caller, puzzles, wait: caller.take_puzzles(puzzles), is_covered: false }
     }
 
+    /// Whether the quota does not cover them yet.
+    pub(crate) const fn waits(&self) -> bool {
+        !self.wait.is_zero()
+    }
+
     /// Waits until the quota covers them, and counts them.
-    async fn covered(mut self) {
-        if !self.wait.is_zero() {
+    pub(crate) async fn covered(mut self) {
+        if self.waits() {
             sleep(self.wait).await;
         }
         self.is_covered = true;

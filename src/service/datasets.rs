@@ -12,6 +12,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -28,16 +29,20 @@ use crate::input::{
 use crate::pipeline::ThreadPool;
 use crate::poison::IgnorePoison as _;
 use crate::service::metrics;
+use crate::service::net::call::CallState;
 use crate::service::wire::convert::option_field;
 use crate::service::wire::proto;
 use crate::service::wire::status::{
     busy, dataset_changed, dataset_not_found, dataset_not_servable, dataset_unreadable, format_sentence,
-    invalid, work_broke_down,
+    invalid, share_reached, work_broke_down,
 };
 use crate::text::{Format, Hint, PuzzleError};
 
 /// The most data sets that stay mapped. Beyond that, those that no call reads are unmapped.
 const MAX_MAPPED: usize = 64;
+
+/// The multiple of the data sets that no call reads of which a client may read as many.
+const SHARE: usize = 2;
 
 /// The most formats in which one data set is remembered as checked.
 const MAX_CHECKED: usize = 8;
@@ -56,13 +61,68 @@ struct Dataset {
     checked: tokio::sync::Mutex<Vec<(Hint, Option<PuzzleError>)>>,
     /// The index of its puzzles, for the format in which it was last read.
     index: Mutex<Option<(Hint, PuzzleIndex)>>,
+    /// The clients that read it, each with the number of its calls that do.
+    users: Mutex<HashMap<DatasetUser, usize>>,
+}
+
+/// A client, as far as it shares data sets with others: its token, and its address, or its
+/// connection where others have the same address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct DatasetUser {
+    token: u64,
+    address: Option<IpAddr>,
+    connection: u64,
+}
+
+impl DatasetUser {
+    /// The client of a call.
+    pub(crate) fn of(state: &CallState) -> Self {
+        let (token, connection) = state.turns();
+        let address = state.connection.peer().shared_address();
+        Self { token, address, connection: if address.is_some() { 0 } else { connection } }
+    }
+}
+
+/// The use of a data set by a call, for as long as it lives.
+struct DatasetUse {
+    dataset: Arc<Dataset>,
+    user: DatasetUser,
+}
+
+impl Dataset {
+    fn is_used(&self) -> bool {
+        !self.users.lock().ignore_poison().is_empty()
+    }
+
+    fn is_used_by(&self, user: DatasetUser) -> bool {
+        self.users.lock().ignore_poison().contains_key(&user)
+    }
+}
+
+impl DatasetUse {
+    fn new(dataset: Arc<Dataset>, user: DatasetUser) -> Self {
+        *dataset.users.lock().ignore_poison().entry(user).or_default() += 1;
+        Self { dataset, user }
+    }
+}
+
+impl Drop for DatasetUse {
+    fn drop(&mut self) {
+        let mut users = self.dataset.users.lock().ignore_poison();
+        if let Some(calls) = users.get_mut(&self.user) {
+            *calls -= 1;
+            if *calls == 0 {
+                users.remove(&self.user);
+            }
+        }
+    }
 }
 
 /// A data set with the name that a client uses for it, which messages to that client repeat.
 #[derive(Clone)]
 pub(crate) struct NamedDataset {
     pub(crate) name: String,
-    dataset: Arc<Dataset>,
+    used: Arc<DatasetUse>,
 }
 
 impl Datasets {
@@ -75,34 +135,31 @@ impl Datasets {
         Ok(Self { root, mapped: Mutex::default() })
     }
 
-    /// The data set with this name, mapped if it is not yet.
+    /// The data set with this name for a client, mapped if it is not yet.
     ///
     /// # Errors
     /// `NOT_FOUND` for anything but a regular file beneath the data directory,
-    /// `FAILED_PRECONDITION` for one that is no plain text.
-    pub(crate) fn dataset(&self, name: String) -> Result<NamedDataset, Status> {
+    /// `FAILED_PRECONDITION` for one that is no plain text; `RESOURCE_EXHAUSTED` if calls read too many
+    /// others.
+    pub(crate) fn dataset(&self, name: String, user: DatasetUser) -> Result<NamedDataset, Status> {
         let file = self.file(&name).map_err(|_| dataset_not_found(&name))?;
         let metadata = file.metadata().map_err(|_| dataset_not_found(&name))?;
         let (id, version) = (FileId::of(&metadata), Version::of(&metadata));
         let mut mapped = self.mapped.lock().ignore_poison();
-        if let Some(known) = mapped.get(&id).filter(|known| known.map.version() == version) {
-            let dataset = Arc::clone(known);
-            return Ok(NamedDataset { name, dataset });
+        let used = |dataset| Arc::new(DatasetUse::new(dataset, user));
+        let known = mapped.get(&id).filter(|known| known.map.version() == version).cloned();
+        if known.as_ref().is_none_or(|known| !known.is_used()) {
+            check_share(&mapped, user)?;
+        }
+        if let Some(known) = known {
+            return Ok(NamedDataset { name, used: used(known) });
         }
         // Entries of changed or replaced files are removed, and their maps live only as long as
         // calls hold them. The inode of a mapped file is not reused, so a new file never finds the
         // entry of an old one.
         mapped.retain(|_, dataset| dataset.map.is_current());
         if mapped.len() >= MAX_MAPPED {
-            // A data set that a call reads has a second reference.
-            mapped.retain(|_, dataset| Arc::strong_count(dataset) > 1);
-        }
-        let too_many = || {
-            metrics::refused("datasets");
-            busy("datasets", ("data set", "in use at once"), MAX_MAPPED)
-        };
-        if mapped.len() >= MAX_MAPPED {
-            return Err(too_many());
+            mapped.retain(|_, dataset| dataset.is_used());
         }
         refuse_what_is_no_text(&file, &name)?;
         let map = Mapped::open(&file, name.clone()).map_err(|error| failure(&name, error))?;
@@ -110,9 +167,10 @@ impl Datasets {
             map: map.ok_or_else(too_many)?,
             checked: tokio::sync::Mutex::default(),
             index: Mutex::default(),
+            users: Mutex::default(),
         });
         mapped.insert(id, Arc::clone(&dataset));
-        Ok(NamedDataset { name, dataset })
+        Ok(NamedDataset { name, used: used(dataset) })
     }
 
     /// Opens a regular file beneath the data directory.
@@ -153,7 +211,9 @@ impl Datasets {
 impl NamedDataset {
     /// A reader of the data set.
     pub(crate) fn reader(&self, hint: &Hint) -> Result<Reader, Status> {
-        Source::mapped(Arc::clone(&self.dataset.map)).read(hint).map_err(|error| failure(&self.name, error))
+        Source::mapped(Arc::clone(&self.used.dataset.map))
+            .read(hint)
+            .map_err(|error| failure(&self.name, error))
     }
 
     /// Makes sure that every puzzle is well formed. The whole file is validated once for each
@@ -168,7 +228,7 @@ impl NamedDataset {
         cancel: Arc<AtomicBool>,
     ) -> Result<(), Status> {
         // Held while checking, so that other calls wait for the result instead of checking too.
-        let mut checked = self.dataset.checked.lock().await;
+        let mut checked = self.used.dataset.checked.lock().await;
         if let Some((_, wrong)) = checked.iter().find(|(known, _)| known == hint) {
             return self.verdict(wrong.as_ref());
         }
@@ -200,12 +260,12 @@ impl NamedDataset {
     /// The puzzle with this number, or a random one, and the number of puzzles.
     pub(crate) fn puzzle(&self, hint: &Hint, number: Option<u64>) -> Result<(Format, Picked, u64), Status> {
         let fail = |error| failure(&self.name, error);
-        let mut shared = self.dataset.index.lock().ignore_poison();
+        let mut shared = self.used.dataset.index.lock().ignore_poison();
         // Taken out, and put back on success only, because an index that an error or a panic left
         // half-way would count wrong for all later calls.
         let mut index = match shared.take() {
             Some((known, index)) if known == *hint => index,
-            _ => PuzzleIndex::new(Arc::clone(&self.dataset.map), hint).map_err(fail)?,
+            _ => PuzzleIndex::new(Arc::clone(&self.used.dataset.map), hint).map_err(fail)?,
         };
         let count = index.count().map_err(fail)?;
         let picked = match number {
@@ -218,6 +278,26 @@ impl NamedDataset {
         let outside = || invalid("index", beyond("data set", count));
         Ok((format, picked.ok_or_else(outside)?, count))
     }
+}
+
+/// Refuses another data set to a client while calls read as many as may be read at once, or the client
+/// has its share of them.
+fn check_share(mapped: &HashMap<FileId, Arc<Dataset>>, user: DatasetUser) -> Result<(), Status> {
+    let used = mapped.values().filter(|dataset| dataset.is_used()).count();
+    if used >= MAX_MAPPED {
+        return Err(too_many());
+    }
+    let share = mapped.values().filter(|dataset| dataset.is_used_by(user)).count();
+    if share > SHARE * (MAX_MAPPED - used) {
+        metrics::refused("datasets");
+        return Err(share_reached("datasets", "client", share, MAX_MAPPED, "data sets in use at once"));
+    }
+    Ok(())
+}
+
+fn too_many() -> Status {
+    metrics::refused("datasets");
+    busy("datasets", ("data set", "in use at once"), MAX_MAPPED)
 }
 
 /// Refuses a file that would have to be decoded, because a data set is read at any place.
@@ -302,9 +382,9 @@ mod tests {
 
     impl Datasets {
         fn named(&self, name: &str) -> Arc<Dataset> {
-            let named = self.dataset(name.to_owned()).unwrap();
+            let named = self.dataset(name.to_owned(), DatasetUser::default()).unwrap();
             assert_eq!(named.name, name);
-            named.dataset
+            Arc::clone(&named.used.dataset)
         }
 
         fn count(&self) -> usize {

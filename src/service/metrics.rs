@@ -130,7 +130,7 @@ pub(crate) fn refused(reason: &'static str) {
 }
 
 /// An increment of a gauge, for as long as it lives.
-struct GaugeGuard(Gauge);
+pub(crate) struct GaugeGuard(Gauge);
 
 impl GaugeGuard {
     fn increment(gauge: Gauge) -> Self {
@@ -200,12 +200,8 @@ impl CallMeter {
 }
 
 /// The meter of a batch that waits for a permit, for as long as it does.
-pub(crate) struct WaitingBatch(#[expect(dead_code, reason = "held for its drop")] GaugeGuard);
-
-impl WaitingBatch {
-    pub(crate) fn new() -> Self {
-        Self(GaugeGuard::increment(gauge!(BATCHES_WAITING)))
-    }
+pub(crate) fn waiting_batch() -> GaugeGuard {
+    GaugeGuard::increment(gauge!(BATCHES_WAITING))
 }
 
 /// The meter of a batch that has a permit, for as long as it does.
@@ -227,12 +223,8 @@ impl Drop for RunningBatch {
 }
 
 /// The meter of a connection that waits for capacity, for as long as it does.
-pub(crate) struct WaitingConnection(#[expect(dead_code, reason = "held for its drop")] GaugeGuard);
-
-impl WaitingConnection {
-    pub(crate) fn new() -> Self {
-        Self(GaugeGuard::increment(gauge!(CONNECTIONS_WAITING)))
-    }
+pub(crate) fn waiting_connection() -> GaugeGuard {
+    GaugeGuard::increment(gauge!(CONNECTIONS_WAITING))
 }
 
 /// Sets the gauge of a limit.
@@ -259,7 +251,7 @@ const STATUSES: [&str; 14] = [
 ];
 
 /// The reasons for which calls, and requests that are none, can be refused.
-const REASONS: [&str; 12] = [
+const REASONS: [&str; 13] = [
     "max_streams",
     "share",
     "quota",
@@ -271,6 +263,7 @@ const REASONS: [&str; 12] = [
     "idle_timeout",
     "header_bytes",
     "origin",
+    "host",
     "datasets",
 ];
 
@@ -283,7 +276,7 @@ fn begin(methods: &[&'static str], streams: &[&'static str]) {
             zero(counter!(CALLS, "method" => method, "status" => status));
         }
     }
-    for reason in REASONS.into_iter().chain(["host"]) {
+    for reason in REASONS {
         zero(counter!(REFUSED, "reason" => reason));
     }
     for outcome in ["made", "given_up"] {

@@ -42,7 +42,7 @@ use crate::service::http::gateway::{Gateway, GatewaySettings};
 use crate::service::http::json::Schema;
 use crate::service::metrics;
 use crate::service::net::admission::{Admission, AdmissionLayer, AdmissionLimits};
-use crate::service::net::connection::{Accepted, ConnectionCapacity, ConnectionLimits, accept};
+use crate::service::net::connection::{Accepted, ConnectionCapacity, ConnectionLimits, LimitsNow, accept};
 use crate::service::net::framing::Framing;
 use crate::service::net::grpc_only::GrpcOnlyLayer;
 use crate::service::net::http1::{self, Http1Limits};
@@ -165,7 +165,7 @@ pub struct Server {
     is_leaving: Arc<AtomicBool>,
     health: HealthReporter,
     routes: Routes,
-    secrets: Reloader,
+    reloader: Reloader,
     schema: Arc<Schema>,
 }
 
@@ -186,7 +186,7 @@ pub struct Reloader {
     admission: Arc<Admission>,
     drain_timeout: Duration,
     capacity: Arc<ConnectionCapacity>,
-    context: Option<Arc<Context>>,
+    context: Arc<Context>,
 }
 
 impl Reloader {
@@ -199,11 +199,10 @@ impl Reloader {
     /// Changes the limits for what comes from now on. Returns the names of those that have changed.
     #[must_use]
     pub fn set_limits(&self, limits: &Limits) -> ChangedLimits {
-        let Some(context) = &self.context else { return ChangedLimits::default() };
-        let threads = context.pools.threads();
-        let old = context.limits();
+        let threads = self.context.pools.threads();
+        let old = self.context.limits();
         let new = limits.changed_from(&old);
-        context.set_limits(new);
+        self.context.set_limits(new);
         self.admission.set_limits(admission_limits(&new));
         self.capacity.set_limit(new.connections);
         show_limits(&new, threads);
@@ -288,14 +287,8 @@ impl Server {
         let cores = || thread::available_parallelism().map_or(1, Into::into);
         let threads = config.threads.map_or_else(cores, Into::into);
         show_limits(&config.limits, threads);
-        let mut secrets = Reloader {
-            tls: config.tls.clone().map(Tls::open).transpose()?.map(Arc::new),
-            tokens: config.token_file.clone().map(Tokens::open).transpose()?.map(Arc::new),
-            admission: Admission::new(admission_limits(&config.limits)),
-            drain_timeout: config.drain_timeout,
-            capacity: ConnectionCapacity::new(config.limits.connections),
-            context: None,
-        };
+        let tls = config.tls.clone().map(Tls::open).transpose()?.map(Arc::new);
+        let tokens = config.token_file.clone().map(Tokens::open).transpose()?.map(Arc::new);
         let Limits { in_flight, puzzle_time, .. } = config.limits;
         let pools = WorkerPools::new(threads, in_flight.map(Into::into), puzzle_time)?;
         let (draining, watching) = watch::channel(false);
@@ -305,13 +298,20 @@ impl Server {
         let health = HealthReporter::new();
         let routes = routes(&context, &health)?;
         let schema = Arc::new(Schema::new().map_err(|error| StartError::Schema(error.to_string()))?);
-        let may_expose = config.insecure || secrets.tls.is_some();
+        let may_expose = config.insecure || tls.is_some();
         let mut listening = Vec::new();
         for address in &config.listen {
             let bound = address.listen(config.limits.connections, may_expose).await;
             listening.extend(bound.map_err(listen_error)?);
         }
-        secrets.context = Some(Arc::clone(&context));
+        let reloader = Reloader {
+            tls,
+            tokens,
+            admission: Admission::new(admission_limits(&config.limits)),
+            drain_timeout: config.drain_timeout,
+            capacity: ConnectionCapacity::new(config.limits.connections),
+            context: Arc::clone(&context),
+        };
         Ok(Self {
             config,
             listening,
@@ -320,7 +320,7 @@ impl Server {
             is_leaving: Arc::default(),
             health,
             routes,
-            secrets,
+            reloader,
             schema,
         })
     }
@@ -328,7 +328,7 @@ impl Server {
     /// A handle to reload certificates, tokens and limits.
     #[must_use]
     pub fn reloader(&self) -> Reloader {
-        self.secrets.clone()
+        self.reloader.clone()
     }
 
     /// A handle to ask whether the server admits calls.
@@ -337,8 +337,8 @@ impl Server {
         Readiness {
             draining: self.draining.subscribe(),
             is_leaving: Arc::clone(&self.is_leaving),
-            capacity: Arc::clone(&self.secrets.capacity),
-            admission: Arc::clone(&self.secrets.admission),
+            capacity: Arc::clone(&self.reloader.capacity),
+            admission: Arc::clone(&self.reloader.admission),
         }
     }
 
@@ -394,26 +394,29 @@ impl Server {
 
     async fn run(self, shutdown: Boxed<()>) -> Result<Stopped, transport::Error> {
         let gateway = self.gateway();
-        let Self { config, listening, context, draining, is_leaving, health, secrets, .. } = self;
-        let capacity = Arc::clone(&secrets.capacity);
+        let Self { config, listening, context, draining, is_leaving, health, reloader, .. } = self;
+        let capacity = Arc::clone(&reloader.capacity);
         let service = <SudokuServiceServer<Sudoku> as NamedService>::NAME;
         health.set_service_status(service, ServingStatus::Serving).await;
 
         let limits = context.limits();
-        let connection_limits = ConnectionLimits {
-            handshake_timeout: limits.handshake_timeout,
-            idle_timeout: limits.idle_timeout,
+        let connection_limits: LimitsNow = {
+            let context = Arc::clone(&context);
+            Arc::new(move || {
+                let Limits { handshake_timeout, idle_timeout, .. } = context.limits();
+                ConnectionLimits { handshake_timeout, idle_timeout }
+            })
         };
         let (http2, http2_connections) = mpsc::channel(ACCEPTED_WAITING);
         let (http1, http1_connections) = mpsc::channel(ACCEPTED_WAITING);
         let accepted = Accepted { http2, http1 };
         let mut accepting = JoinSet::new();
         for listening in listening {
-            let (tls, capacity, accepted) = (secrets.tls.clone(), Arc::clone(&capacity), accepted.clone());
+            let (tls, capacity, accepted) = (reloader.tls.clone(), Arc::clone(&capacity), accepted.clone());
             accepting.spawn(accept(
                 listening,
                 tls,
-                connection_limits,
+                Arc::clone(&connection_limits),
                 capacity,
                 draining.subscribe(),
                 accepted,
@@ -487,7 +490,7 @@ impl Server {
         + 'static,
     > {
         let limits = self.context.limits();
-        let admission = Arc::clone(&self.secrets.admission);
+        let admission = Arc::clone(&self.reloader.admission);
         let pools = Arc::clone(&self.context.pools);
         let aside: Aside = Arc::new(move |state, job| {
             let (pools, client) = (Arc::clone(&pools), pools.client(state.turns()));
@@ -501,7 +504,7 @@ impl Server {
             })
             .layer(GrpcOnlyLayer)
             .layer(AdmissionLayer {
-                tokens: self.secrets.tokens.clone(),
+                tokens: self.reloader.tokens.clone(),
                 admission,
                 header_bytes: limits.header_bytes as usize,
                 aside,
@@ -518,7 +521,6 @@ impl Server {
             access,
             has_page: self.config.page,
             message_bytes: limits.message_bytes,
-            message_timeout: limits.message_timeout,
             header_bytes: limits.header_bytes as usize,
         };
         Gateway::new(calls, settings, Arc::clone(&self.schema))

@@ -249,13 +249,14 @@ fn absurd_settings() -> Seen {
         ("--max-message-bytes", "99999999999999"),
         ("--listen", "nowhere"),
         ("--access-log", &*here),
+        ("--access-log", &*fifo),
     ] {
         let words = refusal(&[flag, value]);
         assert!(words.contains(flag.trim_start_matches("--")) || words.contains("access log"), "{words}");
     }
     let words = refusal(&["--listen", "no-such-host.invalid:1"]);
     assert!(words.contains("no-such-host.invalid:1"), "{words}");
-    Seen::good("nine settings refused with a sentence each, such as `The token file F is no regular file.`")
+    Seen::good("ten settings refused with a sentence each, such as `The token file F is no regular file.`")
 }
 
 /// An idle stream of the client with a token. Its end shows the status.

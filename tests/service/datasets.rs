@@ -468,6 +468,42 @@ async fn data_sets_that_nobody_reads_make_room_for_others() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_leaves_data_sets_to_others() {
+    /// The share of one client alone, two thirds of those that may be read at once.
+    const SHARE: usize = 43;
+    let folder = TempDir::new().unwrap();
+    let name = |k: usize| format!("set{k}.txt");
+    // More than one chunk of lines.
+    let many = lines(&nearly_solved(3000));
+    for k in 0..SHARE + 6 {
+        fs::write(folder.path().join(name(k)), &many).unwrap();
+    }
+    let mut config = config_with(Faulty::new(Fault::Endless));
+    config.data_dir = Some(folder.path().to_owned());
+    // So that a stream that is not read has still something to read itself.
+    config.limits.in_flight_per_stream = NonZeroUsize::new(1);
+    let server = start(config).await;
+    let (mut greedy, mut other) = (server.client().await, server.client().await);
+    let mut streams = Vec::new();
+    for k in 0..SHARE {
+        streams.push(greedy.solve_dataset(whole(&name(k))).await.unwrap());
+    }
+    let status = greedy.solve_dataset(whole(&name(SHARE))).await.unwrap_err();
+    assert_eq!(
+        status.message(),
+        "This client has 43 of this server's 64 data sets in use at once, and others have their share."
+    );
+    let info = status.get_details_error_info().unwrap();
+    assert_eq!((info.reason.as_str(), info.metadata["limit"].as_str()), ("DATASETS_REACHED", "datasets"));
+    for k in SHARE..SHARE + 5 {
+        streams.push(other.solve_dataset(whole(&name(k))).await.unwrap());
+    }
+    // One that is read is there for everybody.
+    streams.push(greedy.solve_dataset(whole(&name(SHARE))).await.unwrap());
+    streams.push(greedy.solve_dataset(whole(&name(0))).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_folder_there_are_no_data_sets() {
     let server = start(config()).await;
     assert_eq!(solve(&server, whole("x")).await.unwrap_err().code(), Code::NotFound);

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use sudoku_stream::service::Config;
 use sudoku_stream::service::proto::sudoku_service_client::SudokuServiceClient;
 use sudoku_stream::service::proto::{
-    self, GetPuzzleRequest, ListDatasetsRequest, SolveDatasetRequest, SolveLinesRequest, SolveRequest,
-    SolveResponse, TraceRequest,
+    self, CountRequest, GetPuzzleRequest, ListDatasetsRequest, SolveDatasetRequest, SolveLinesRequest,
+    SolveRequest, SolveResponse, TraceRequest,
 };
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -65,11 +65,22 @@ async fn bad_options_name_their_fields() {
     let stream = server.client().await.solve_lines(tokio_stream::iter([request])).await.unwrap();
     let status = all_of(stream.into_inner()).await.1.unwrap_err();
     let streamed = details(&status, Code::InvalidArgument, "FIELD_INVALID");
-    for details in [unary, streamed] {
+    let text = proto::TextOptions { order: 9, ..Default::default() };
+    let request = CountRequest {
+        strategy: "guess".to_owned(),
+        options: Some(text),
+        text: puzzle(),
+        ..Default::default()
+    };
+    let status = server.client().await.count(request).await.unwrap_err();
+    let counting = details(&status, Code::InvalidArgument, "FIELD_INVALID");
+    for (details, strategy) in
+        [(unary, "options.strategy"), (streamed, "options.strategy"), (counting, "strategy")]
+    {
         let fields: Vec<_> =
             details.bad_request().unwrap().field_violations.iter().map(|v| v.field.as_str()).collect();
-        assert_eq!(fields, ["options.strategy", "options.order"]);
-        assert_eq!(fact(&details, "field"), "options.strategy");
+        assert_eq!(fields, [strategy, "options.order"]);
+        assert_eq!(fact(&details, "field"), strategy);
     }
 }
 

@@ -2,16 +2,22 @@
 
 use std::convert::Infallible;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair};
 use sudoku_stream::client::{ClientError, Endpoint, RetryPolicy, SolveJob, solve_lines};
-use sudoku_stream::service::proto::{GenerateRequest, RateRequest, SolveDatasetRequest, SolveRequest};
+use sudoku_stream::service::proto::{
+    GenerateRequest, RateRequest, SolveDatasetRequest, SolveLinesRequest, SolveRequest,
+};
 use sudoku_stream::service::{Config, Server, StartError, TlsFiles};
 use tempfile::TempDir;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_stream::StreamExt as _;
 use tonic::{Code, Request, Status};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
@@ -23,7 +29,7 @@ use tonic_types::StatusExt as _;
 
 use crate::harness::authority::Authority;
 use crate::harness::server::{Running, config, nearly_solved, start};
-use crate::harness::{assert_solves, lines};
+use crate::harness::{PATIENCE, assert_solves, lines};
 
 const TOKEN: &str = "correct-horse-battery-staple";
 const OTHER_TOKEN: &str = "another-token-of-some-length";
@@ -335,6 +341,35 @@ async fn a_quota_of_puzzles_divides_streams_and_refuses_what_it_never_covers() {
     let rate = RateRequest { text: puzzles[..17 * 101].to_owned().into(), ..Default::default() };
     assert_eq!(client.rate(by("eve", rate)).await.unwrap_err().message(), status.message());
     assert!(client.solve(by("eve", some(50))).await.is_ok(), "what was refused took nothing");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn streams_that_wait_for_their_quota_hold_up_nobody_else() {
+    let secrets = Secrets::new();
+    let tokens = format!("ada = {TOKEN}-ada, puzzles_per_second = 5\nbob = {TOKEN}-bob\n");
+    secrets.write("tokens", &tokens);
+    let threads = NonZeroUsize::new(1);
+    let server = start(Config { threads, token_file: Some(secrets.path("tokens")), ..config() }).await;
+    let mut client = server.client().await;
+    let puzzles = |count: usize| Bytes::from("1...............\n".repeat(count));
+    let mut streams = Vec::new();
+    for _ in 0..2 {
+        let message = SolveLinesRequest { lines: puzzles(1000), ..Default::default() };
+        let messages = tokio_stream::once(message).chain(tokio_stream::pending());
+        streams.push(client.solve_lines(by("ada", messages)).await.unwrap());
+    }
+    // Both have been read once there is that much to wait for.
+    let one = || SolveRequest { text: puzzles(1), ..Default::default() };
+    let wait = async || {
+        let status = client.clone().solve(by("ada", one())).await.err()?;
+        status.get_details_retry_info().unwrap().retry_delay
+    };
+    while wait().await.is_none_or(|delay| delay < Duration::from_secs(300)) {
+        tokio::task::yield_now().await;
+    }
+    let large = SolveRequest { text: puzzles(1000), ..Default::default() };
+    let answers = timeout(PATIENCE, client.solve(by("bob", large))).await.expect("others have their turn");
+    assert_eq!(answers.unwrap().into_inner().answers.len(), 1000);
 }
 
 /// How reflection answers the question for all services.

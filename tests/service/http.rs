@@ -1,9 +1,11 @@
 //! The ways in beside gRPC: JSON and binary messages over HTTP/1.1 and HTTP/2, gRPC-Web, and the
 //! page; and what keeps pages from elsewhere out.
 
+use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use prost::Message as _;
 use serde_json::{Value, json};
@@ -288,6 +290,41 @@ async fn a_stream_that_fails_says_so_at_its_end() {
     assert!(
         str::from_utf8(end).unwrap().starts_with(r#"{"error":{"code":"invalid_argument","message":"9 is"#)
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_is_refused_is_read_on_for_a_moment() {
+    let server = start(config()).await;
+    let options = envelope(br#"{"options":{"order":9}}"#);
+    let flags = [&[1], &envelope(b"{}")[1..]].concat();
+    for (what, beginning) in [
+        ("too long", vec![0, 0x7F, 0, 0, 0]),
+        ("flags", flags),
+        ("no JSON", envelope(b"{")),
+        ("options", options),
+    ] {
+        let socket = TcpStream::connect(server.address).await.unwrap();
+        let (mut client, mut connection) = h2::client::handshake(socket).await.unwrap();
+        let mut pings = connection.ping_pong().unwrap();
+        tokio::spawn(connection);
+        let request = http::Request::post(format!("{}{SERVICE}/SolveLines", server.url()))
+            .header("content-type", "application/connect+json")
+            .body(())
+            .unwrap();
+        let begin = Instant::now();
+        let (response, mut sending) = client.send_request(request, false).unwrap();
+        sending.send_data(beginning.into(), false).unwrap();
+        let mut body = timeout(PATIENCE, response).await.unwrap().unwrap().into_body();
+        let mut answer = Vec::new();
+        while let Some(data) = timeout(PATIENCE, body.data()).await.unwrap() {
+            answer.extend_from_slice(&data.unwrap());
+        }
+        assert!(answer[0] == 2 && answer[5..].starts_with(br#"{"error":"#), "{what}: {answer:?}");
+        // A reset behind the answer would have come by then.
+        pings.ping(h2::Ping::opaque()).await.unwrap();
+        let reset = poll_fn(|cx| Poll::Ready(sending.poll_reset(cx))).await;
+        assert!(reset.is_pending() || begin.elapsed() > Duration::from_millis(400), "{what}: {reset:?}");
+    }
 }
 
 /// An observer of calls, and the statuses and reasons with which they end.
@@ -718,6 +755,19 @@ async fn slow_and_silent_peers_are_closed() {
     connection.send(stalled).await;
     let reply = connection.reply().await.unwrap();
     assert_eq!((reply.status, failure(&reply).1.as_str()), (429, "MESSAGE_TIMEOUT_REACHED"));
+    assert!(reply.text().contains("has not gone on for 0.2 s"), "{}", reply.text());
+    // The second message of a stream stalls. Between the two it may be silent.
+    let stalled = format!(
+        "POST {SERVICE}/SolveLines HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/connect+json\r\n\
+         content-length: 100\r\n\r\n"
+    );
+    let mut connection = Connection::open(server.address).await;
+    connection.send([stalled.as_bytes(), &envelope(b"{}"), &[0, 0, 0, 0, 9], b"{"].concat()).await;
+    let reply = connection.reply().await.unwrap();
+    let (_, end) = reply.envelopes().pop().unwrap();
+    let end: Value = serde_json::from_slice(end).unwrap();
+    let words = end["error"]["message"].as_str().unwrap_or_default();
+    assert!(words.contains("has not gone on for 0.2 s"), "{end}");
     let long = "x".repeat(3_000);
     let reply = get(&server, "/", &[("x-long", &long)]).await;
     assert_eq!(reply.status, 431);
@@ -726,8 +776,11 @@ async fn slow_and_silent_peers_are_closed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_peer_that_takes_no_answers_is_closed() {
+    let server = start(config()).await;
+    // The limit can change while it serves.
+    assert_eq!(get(&server, "/nothing", &[]).await.status, 404);
     let limits = Limits { idle_timeout: Duration::from_millis(300), ..Limits::default() };
-    let server = start(Config { limits, ..config() }).await;
+    assert_eq!(server.reloader.set_limits(&limits).now, ["idle-timeout"]);
     let mut connection = Connection::open(server.address).await;
     let wanted = json!({ "count": "1000000", "randomClues": 5 }).to_string();
     let headers = [("content-type", "application/connect+json")];

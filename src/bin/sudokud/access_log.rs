@@ -1,24 +1,31 @@
 //! The access log: a line of JSON for every call that has ended.
 //!
 //! **Invariant:** it never holds up a call. Lines wait in a bounded queue for a thread that writes
-//! them; what finds the queue full is left out, and a line says how many were.
+//! them; what finds the queue full is left out, and a line says how many were. At the end of the
+//! process those that wait are written, for a second at most.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use serde::Serialize;
+use sudoku_stream::poison::IgnorePoison as _;
 use sudoku_stream::service::{CallObserver, CallRecord};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
 
 /// The lines that wait to be written.
 const WAITING: usize = 8192;
+
+/// The most time for the lines that wait at the end of the process.
+const FLUSH_TIME: Duration = Duration::from_secs(1);
 
 /// The name of standard output.
 const STANDARD_OUTPUT: &str = "-";
@@ -27,14 +34,25 @@ const STANDARD_OUTPUT: &str = "-";
 #[derive(Clone, Debug)]
 pub struct AccessLog {
     orders: SyncSender<LogOrder>,
-    left_out: Arc<AtomicU64>,
+    shared: Arc<Shared>,
+}
+
+/// What the thread that writes is told beside its orders, also when the queue is full.
+#[derive(Debug, Default)]
+struct Shared {
+    /// The lines that were left out and not yet told.
+    left_out: AtomicU64,
+    /// Whether the file was moved away, and is to be opened again.
+    is_moved: AtomicBool,
+    /// Who waits until nothing waits to be written.
+    flush: Mutex<Option<SyncSender<()>>>,
 }
 
 #[derive(Debug)]
 enum LogOrder {
     Write(String),
-    /// Open the file again, because it was moved away.
-    Reopen,
+    /// Look at what is shared.
+    Wake,
 }
 
 /// A line.
@@ -68,14 +86,19 @@ impl AccessLog {
     /// A file that cannot be opened.
     pub fn open(path: PathBuf) -> anyhow::Result<Self> {
         let target = target(&path)?;
-        let (orders, receiver) = sync_channel(WAITING);
-        let left_out = Arc::new(AtomicU64::new(0));
-        let shared = Arc::clone(&left_out);
+        let (log, receiver) = Self::with_queue();
+        let shared = Arc::clone(&log.shared);
         thread::Builder::new()
             .name("access-log".to_owned())
             .spawn(move || write(&path, target, &receiver, &shared))
             .context("The threads cannot be started")?;
-        Ok(Self { orders, left_out })
+        Ok(log)
+    }
+
+    /// A log, and the orders that its thread is to take.
+    fn with_queue() -> (Self, Receiver<LogOrder>) {
+        let (orders, receiver) = sync_channel(WAITING);
+        (Self { orders, shared: Arc::default() }, receiver)
     }
 
     /// What writes a line for each call.
@@ -94,18 +117,33 @@ impl AccessLog {
                 lines: call.lines,
                 request_id: call.request_id,
             };
-            log.order(LogOrder::Write(serde_json::to_string(&line).unwrap_or_default()));
+            log.write(serde_json::to_string(&line).unwrap_or_default());
         })
     }
 
     /// Opens the file again, after those that rotate logs have moved it away.
     pub fn reopen(&self) {
-        self.order(LogOrder::Reopen);
+        self.shared.is_moved.store(true, Ordering::Relaxed);
+        self.wake();
     }
 
-    fn order(&self, order: LogOrder) {
-        if let Err(TrySendError::Full(_)) = self.orders.try_send(order) {
-            self.left_out.fetch_add(1, Ordering::Relaxed);
+    /// Waits until the lines of all calls that have ended are written, for a second at most.
+    pub fn flush(&self) {
+        let (done, written) = sync_channel(1);
+        *self.shared.flush.lock().ignore_poison() = Some(done);
+        self.wake();
+        // Whether it was in time does not matter any more.
+        let _ = written.recv_timeout(FLUSH_TIME);
+    }
+
+    /// Makes the thread look at what is shared. While the queue is full, it is awake and looks anyway.
+    fn wake(&self) {
+        let _ = self.orders.try_send(LogOrder::Wake);
+    }
+
+    fn write(&self, line: String) {
+        if let Err(TrySendError::Full(_)) = self.orders.try_send(LogOrder::Write(line)) {
+            self.shared.left_out.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -123,38 +161,41 @@ fn target(path: &PathBuf) -> anyhow::Result<Box<dyn Write + Send>> {
         return Ok(Box::new(io::stdout()));
     }
     let cannot = || format!("The access log {} cannot be opened", path.display());
-    // Opening a FIFO would wait for a reader.
     if std::fs::metadata(path).is_ok_and(|found| found.is_dir()) {
         anyhow::bail!(
             "The access log {} is a folder; name a file, or - for standard output.",
             path.display()
         );
     }
-    let file: File = OpenOptions::new().append(true).create(true).open(path).with_context(cannot)?;
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    // Opening a FIFO that nobody reads would wait for a reader. Like this it fails.
+    options.clone().custom_flags(libc::O_NONBLOCK).open(path).with_context(cannot)?;
+    let file: File = options.open(path).with_context(cannot)?;
     Ok(Box::new(file))
 }
 
 /// Writes lines until all senders are gone.
-fn write(path: &PathBuf, first: Box<dyn Write + Send>, orders: &Receiver<LogOrder>, left_out: &AtomicU64) {
+fn write(path: &PathBuf, first: Box<dyn Write + Send>, orders: &Receiver<LogOrder>, shared: &Shared) {
     let mut output = BufWriter::new(first);
     let mut waiting = None;
     loop {
         let Some(order) = waiting.take().or_else(|| orders.recv().ok()) else { return };
+        let mut flushed = Ok(());
+        if shared.is_moved.swap(false, Ordering::Relaxed) {
+            match target(path) {
+                Ok(target) => {
+                    flushed = output.flush();
+                    output = BufWriter::new(target);
+                }
+                Err(error) => tracing::error!("{error:#}. The old one stays in use."),
+            }
+        }
         let written = match order {
             LogOrder::Write(line) => writeln!(output, "{line}"),
-            LogOrder::Reopen => match target(path) {
-                Ok(target) => {
-                    let flushed = output.flush();
-                    output = BufWriter::new(target);
-                    flushed
-                }
-                Err(error) => {
-                    tracing::error!("{error:#}. The old one stays in use.");
-                    Ok(())
-                }
-            },
+            LogOrder::Wake => Ok(()),
         };
-        let lost = left_out.swap(0, Ordering::Relaxed);
+        let lost = shared.left_out.swap(0, Ordering::Relaxed);
         let told = if lost == 0 {
             Ok(())
         } else {
@@ -163,9 +204,44 @@ fn write(path: &PathBuf, first: Box<dyn Write + Send>, orders: &Receiver<LogOrde
         };
         waiting = orders.try_recv().ok();
         // Somebody may watch, so lines wait for company only while there is any.
-        let flushed = if waiting.is_none() { output.flush() } else { Ok(()) };
+        if waiting.is_none() {
+            flushed = flushed.and(output.flush());
+        }
         if let Err(error) = written.and(told).and(flushed) {
             tracing::error!(%error, "the access log cannot be written");
         }
+        if waiting.is_none()
+            && let Some(done) = shared.flush.lock().ignore_poison().take()
+        {
+            // Whoever asked may be tired of waiting.
+            let _ = done.try_send(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_full_queue_loses_neither_a_hangup_nor_what_waits_at_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, moved) = (folder.path().join("log"), folder.path().join("log.1"));
+        let first = target(&path).unwrap();
+        let (log, orders) = AccessLog::with_queue();
+        for _ in 0..WAITING {
+            log.write("{}".to_owned());
+        }
+        fs::rename(&path, &moved).unwrap();
+        log.reopen();
+        let (shared, file) = (Arc::clone(&log.shared), path.clone());
+        let writer = thread::spawn(move || write(&file, first, &orders, &shared));
+        log.flush();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{}\n".repeat(WAITING));
+        assert_eq!(fs::read_to_string(&moved).unwrap(), "");
+        drop(log);
+        writer.join().unwrap();
     }
 }

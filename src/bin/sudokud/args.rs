@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -91,28 +92,13 @@ pub struct Spans {
 /// # Errors
 /// A configuration file that cannot be read, or settings that are wrong or do not go together.
 pub fn read() -> anyhow::Result<Request> {
-    let flags = flags::flags();
-    let mut matches = match command(&flags).try_get_matches() {
-        Ok(matches) => matches,
-        Err(error) => {
-            let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-            match environment_error(&error, arguments) {
-                Some(sentence) => bail!(sentence),
-                None => error.exit(),
-            }
-        }
-    };
-    if let Some(output) = static_output(&flags, &matches)? {
+    let mut matches = arguments()?;
+    if let Some(output) = static_output(flags::flags(), &matches)? {
         return Ok(Request::Print(output));
     }
     let is_probe = matches.contains_id("probe");
     let probed = matches.remove_one::<String>("probe").filter(|address| !address.is_empty());
-    let mut setup = Setup::default();
-    if let Some(path) = matches.get_one::<PathBuf>("config") {
-        read_file(path, &flags, &mut setup)?;
-    }
-    store(&flags, &mut matches, &mut setup);
-    let (config, reports) = finish(setup)?;
+    let (config, reports) = settings(matches)?;
     if is_probe {
         return Ok(Request::Probe(probe(probed.as_deref(), &config, &reports)?));
     }
@@ -125,18 +111,38 @@ pub fn read() -> anyhow::Result<Request> {
 /// # Errors
 /// As [`read`].
 pub fn limits_again() -> anyhow::Result<Limits> {
-    match read()? {
-        Request::Serve(config, _) => Ok(config.limits),
-        // It has neither printed nor asked at the start either.
-        Request::Print(_) | Request::Probe(_) => Ok(Limits::default()),
+    let (config, _) = settings(arguments()?)?;
+    Ok(config.limits)
+}
+
+/// Reads the command line and the environment.
+fn arguments() -> anyhow::Result<ArgMatches> {
+    command(flags::flags()).try_get_matches().or_else(|error| {
+        let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+        match environment_error(&error, arguments) {
+            Some(sentence) => bail!(sentence),
+            None => error.exit(),
+        }
+    })
+}
+
+/// The settings of the configuration file, if there is one, with those of the command line and the
+/// environment above them.
+fn settings(mut matches: ArgMatches) -> anyhow::Result<(Config, Reports)> {
+    let flags = flags::flags();
+    let mut setup = Setup::default();
+    if let Some(path) = matches.get_one::<PathBuf>("config") {
+        read_file(path, flags, &mut setup)?;
     }
+    store(flags, &mut matches, &mut setup);
+    finish(setup)
 }
 
 /// The sentences about environment variables that begin as those of settings do and are none, for the
 /// log. They are no errors, because Kubernetes sets variables of its own for a service of this name;
 /// those are left out.
 pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
-    let command = command(&flags::flags());
+    let command = command(flags::flags());
     // Some flags, such as --probe, have no variable.
     let variables: Vec<_> = command.get_arguments().filter_map(Arg::get_env).map(OsStr::to_owned).collect();
     let command = command.mut_args(|arg| arg.env(None));
@@ -363,13 +369,14 @@ fn setting_error(error: &clap::Error) -> String {
     }
 }
 
-/// All strategies, with this back end where there is a choice. Called once, because the list lives
-/// as long as the process.
+/// All strategies, with this back end where there is a choice. The list lives as long as the process,
+/// so the first one stays when the settings are read again.
 fn strategies_with(backend: Backend) -> &'static [&'static dyn Strategy] {
+    static LIST: OnceLock<Vec<&'static dyn Strategy>> = OnceLock::new();
     let chosen = |strategy: &'static dyn Strategy| -> &'static dyn Strategy {
         if strategy.name() == Fast::BEST.name() { Fast::with(backend) } else { strategy }
     };
-    STRATEGIES.iter().map(|&strategy| chosen(strategy)).collect::<Vec<_>>().leak()
+    LIST.get_or_init(|| STRATEGIES.iter().map(|&strategy| chosen(strategy)).collect())
 }
 
 /// Checks the settings that depend on each other.
@@ -412,10 +419,10 @@ mod tests {
     fn setup(arguments: &[&str], file: &str) -> anyhow::Result<Setup> {
         let flags = flags::flags();
         let mut setup = Setup::default();
-        read_settings(file, &flags, &mut setup)?;
-        let command = command(&flags).mut_args(|arg| arg.env(None));
+        read_settings(file, flags, &mut setup)?;
+        let command = command(flags).mut_args(|arg| arg.env(None));
         let mut matches = command.try_get_matches_from([&["sudokud"], arguments].concat())?;
-        store(&flags, &mut matches, &mut setup);
+        store(flags, &mut matches, &mut setup);
         Ok(setup)
     }
 
@@ -454,12 +461,12 @@ mod tests {
 
     #[test]
     fn the_flags_are_well_formed() {
-        command(&flags::flags()).debug_assert();
+        command(flags::flags()).debug_assert();
     }
 
     #[test]
     fn every_setting_has_its_name_in_the_environment() {
-        for flag in command(&flags::flags()).get_arguments() {
+        for flag in command(flags::flags()).get_arguments() {
             let Some(long) = flag.get_long() else { continue };
             if ["help", "version", "probe", "completions", "man", "docs"].contains(&long) {
                 continue;
@@ -546,7 +553,7 @@ mod tests {
     #[test]
     fn a_wrong_value_of_the_environment_is_named_by_its_variable() {
         let error = |text: &str| {
-            let command = command(&flags::flags()).mut_args(|arg| arg.env(None));
+            let command = command(flags::flags()).mut_args(|arg| arg.env(None));
             command.try_get_matches_from(["sudokud", text]).unwrap_err()
         };
         // As clap tells it, whichever way the value came.

@@ -11,6 +11,7 @@ use std::num::NonZeroUsize;
 use std::ops::{RangeBounds, RangeFrom, RangeInclusive};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::builder::{BoolValueParser, IntoResettable, ValueParser};
@@ -58,7 +59,7 @@ pub enum LogForm {
 }
 
 /// Moves a value from the command line to its place.
-type Store = dyn Fn(&mut ArgMatches, &mut Setup);
+type Store = dyn Fn(&mut ArgMatches, &mut Setup) + Send + Sync;
 
 /// A flag: its argument, and how its value is stored.
 pub struct Flag {
@@ -184,7 +185,12 @@ fn path(name: &'static str, value_name: &'static str, place: Place<Option<PathBu
 }
 
 /// All flags that are settings, in the order of the help.
-pub fn flags() -> Vec<Flag> {
+pub fn flags() -> &'static [Flag] {
+    static FLAGS: LazyLock<Vec<Flag>> = LazyLock::new(all);
+    &FLAGS
+}
+
+fn all() -> Vec<Flag> {
     let mut flags = vec![
         repeated(
             with_default::<Vec<ListenAddress>>(

@@ -24,6 +24,7 @@ mod reference;
 use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use sudoku_stream::service::{ChangedLimits, Config, Reloader, Server, Stopped};
@@ -49,6 +50,9 @@ const CANNOT_RUN: u8 = 2;
 /// machine which allocation fails first, and the standard library, which ends the process then, can
 /// wait for itself for ever.
 const LEAST_ADDRESS_SPACE: u64 = 256;
+
+/// The most time for the end of calls that are cut off.
+const END_TIME: Duration = Duration::from_secs(1);
 
 /// Cores per transport thread. Searches take most of the work and have threads of their own.
 const CORES_PER_TRANSPORT_THREAD: usize = 4;
@@ -114,6 +118,7 @@ fn start(mut config: Config, reports: Reports) -> anyhow::Result<()> {
         reports.spans.map(|spans| Export::new(&spans.endpoint, spans.share)).transpose()?
     };
     let log = log::start(reports.log, export.as_ref());
+    let lines_of_calls = access_log.clone();
     let result = runtime.block_on(async {
         tokio::spawn(log.clone().report());
         let admin = match reports.metrics {
@@ -127,8 +132,9 @@ fn start(mut config: Config, reports: Reports) -> anyhow::Result<()> {
         export.flush();
     }
     log.report_now();
-    // The drain time-out is over, so nothing that is still open is waited for.
-    runtime.shutdown_background();
+    // The drain time-out is over, so what is still open is cut off, and has its line like any other call.
+    runtime.shutdown_timeout(END_TIME);
+    lines_of_calls.iter().for_each(AccessLog::flush);
     result
 }
 

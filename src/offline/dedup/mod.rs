@@ -39,20 +39,21 @@ pub struct DedupTally {
     pub errors: BTreeMap<&'static str, u64>,
 }
 
+/// The bits of a place that hold the line; the input has the rest.
+const LINE_BITS: u32 = 48;
+
+/// The most inputs of a run.
+pub const MAX_DEDUP_INPUTS: usize = 1 << (u64::BITS - LINE_BITS);
+
 /// Which input and line a row is of, in one number.
-fn place(input: usize, line: u64) -> u64 {
-    /// Lines take the rest of the bits.
-    const INPUT_BITS: u32 = 16;
-    (input as u64) << (u64::BITS - INPUT_BITS) | line
+const fn place(input: usize, line: u64) -> u64 {
+    (input as u64) << LINE_BITS | line
 }
 
 /// The input and the line of a place.
 const fn input_and_line(place: u64) -> (usize, u64) {
-    ((place >> 48) as usize, place & ((1 << 48) - 1))
+    ((place >> LINE_BITS) as usize, place & ((1 << LINE_BITS) - 1))
 }
-
-/// The most inputs of a run.
-pub const MAX_DEDUP_INPUTS: usize = 1 << 16;
 
 /// Inputs, one after another, from which puzzles that are the same as an earlier one are dropped.
 pub struct Deduplicator {

@@ -26,11 +26,9 @@ use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response
 use tonic::{Code, Status};
 use tower::Service;
 
-pub(super) use crate::service::http::envelope::MessageLimits;
 use crate::service::http::envelope::{EnvelopePart, Envelopes, envelope, whole_body};
 use crate::service::http::json::{ErrorJson, MethodTypes, Schema, from_json, to_json};
-use crate::service::net::drain::drain;
-use crate::service::net::framing::RequestMessages;
+use crate::service::net::framing::{BodyProgress, RequestMessages};
 use crate::service::wire::status::{body_encoding_unknown, body_invalid, header_invalid, work_broke_down};
 
 /// The header that bounds the time of a call, in milliseconds.
@@ -120,7 +118,7 @@ pub(super) async fn unary<S>(
     request: Request<Body>,
     method: Option<MethodTypes>,
     codec: MessageCodec,
-    limits: MessageLimits,
+    message_bytes: usize,
     schema: Arc<Schema>,
 ) -> Result<Response<Body>, Infallible>
 where
@@ -128,9 +126,10 @@ where
 {
     let response_descriptor = method.as_ref().map(|method| method.response.clone());
     let is_known = method.is_some();
+    let progress = progress_of(&request);
     let request = grpc_request(request, CONTENT_ENCODING, is_known, |body| {
         Body::new(StreamBody::new(once(async move {
-            let mut message = whole_body(body, limits).await?;
+            let mut message = whole_body(body, message_bytes, &progress).await?;
             if let (MessageCodec::Json, Some(method)) = (codec, method) {
                 message = translate(message, method.request, from_json).await?;
             }
@@ -174,7 +173,7 @@ pub(super) async fn stream<S>(
     request: Request<Body>,
     method: Option<MethodTypes>,
     codec: MessageCodec,
-    limits: MessageLimits,
+    message_bytes: usize,
     schema: Arc<Schema>,
 ) -> Result<Response<Body>, Infallible>
 where
@@ -183,23 +182,25 @@ where
     let is_known = method.is_some();
     let response_descriptor = method.as_ref().map(|method| method.response.clone());
     let request_descriptor = method.filter(|_| codec == MessageCodec::Json).map(|method| method.request);
+    let progress = progress_of(&request);
     let request = grpc_request(request, STREAM_ENCODING, is_known, |body| {
-        let messages = try_unfold(Envelopes::new(body, Some(limits)), move |mut envelopes| {
-            let descriptor = request_descriptor.clone();
-            async move {
-                let Some(EnvelopePart::Message { flags, message }) = envelopes.next().await? else {
-                    return Ok::<_, Status>(None);
-                };
-                if flags != 0 {
-                    return Err(body_invalid("A message has flags, and none are known here."));
+        let messages =
+            try_unfold(Envelopes::of_client(body, message_bytes, progress), move |mut envelopes| {
+                let descriptor = request_descriptor.clone();
+                async move {
+                    let Some(EnvelopePart::Message { flags, message }) = envelopes.next().await? else {
+                        return Ok::<_, Status>(None);
+                    };
+                    if flags != 0 {
+                        return Err(body_invalid("A message has flags, and none are known here."));
+                    }
+                    let message = match descriptor {
+                        Some(descriptor) => translate(message, descriptor, from_json).await?,
+                        None => message,
+                    };
+                    Ok(Some((Frame::data(envelope(0, &message)), envelopes)))
                 }
-                let message = match descriptor {
-                    Some(descriptor) => translate(message, descriptor, from_json).await?,
-                    None => message,
-                };
-                Ok(Some((Frame::data(envelope(0, &message)), envelopes)))
-            }
-        });
+            });
         Body::new(RequestMessages::new(messages))
     });
     let (response, id) = call(calls, request).await?;
@@ -210,7 +211,7 @@ where
             Body::new(StreamBody::new(once(std::future::ready(Ok::<_, Status>(end)))))
         }
         None => {
-            let messages = try_unfold(Some(Envelopes::new(body, None)), move |envelopes| {
+            let messages = try_unfold(Some(Envelopes::new(body)), move |envelopes| {
                 let (schema, descriptor) = (Arc::clone(&schema), response_descriptor.clone());
                 async move {
                     let Some(mut envelopes) = envelopes else { return Ok::<_, Status>(None) };
@@ -284,6 +285,11 @@ where
     Ok((response, id))
 }
 
+/// The progress of the body of a request. Only a request that does not come from the gateway has none.
+fn progress_of(request: &Request<Body>) -> Arc<BodyProgress> {
+    request.extensions().get().cloned().unwrap_or_default()
+}
+
 /// The gRPC request for one of Connect, whose body `translate` translates, if the method is known.
 fn grpc_request(
     request: Request<Body>,
@@ -295,14 +301,8 @@ fn grpc_request(
     let body = match read_headers(&mut parts.headers, &encoding) {
         Ok(()) if is_known => translate(body),
         // What nobody is going to read.
-        Ok(()) => {
-            drain(body);
-            Body::empty()
-        }
-        Err(status) => {
-            drain(body);
-            Body::new(StreamBody::new(once(std::future::ready(Err::<Frame<Bytes>, _>(status)))))
-        }
+        Ok(()) => Body::empty(),
+        Err(status) => Body::new(StreamBody::new(once(std::future::ready(Err::<Frame<Bytes>, _>(status))))),
     };
     // They describe the body and the connection on which it came.
     for name in [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, encoding] {
@@ -358,7 +358,7 @@ async fn only_message(response: Response<Body>) -> Result<Bytes, Status> {
     if let Some(status) = early_status(&parts.headers) {
         return Err(status);
     }
-    let mut envelopes = Envelopes::new(body, None);
+    let mut envelopes = Envelopes::new(body);
     let mut only = None;
     loop {
         match envelopes.next().await? {

@@ -6,37 +6,24 @@
 
 use std::error::Error as _;
 use std::io::{self, ErrorKind};
-use std::time::Duration;
+use std::sync::Arc;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
-use tokio::time::timeout;
 use tonic::body::Body;
 use tonic::codegen::http::HeaderMap;
 use tonic::{Code, Status};
 
-use crate::service::net::drain::drain;
-use crate::service::wire::status::{
-    BREAKS_OFF, body_invalid, broken_off, client_left, message_over_limit, stalled_message,
-};
+use crate::service::net::framing::BodyProgress;
+use crate::service::wire::status::{BREAKS_OFF, body_invalid, broken_off, client_left, message_over_limit};
 
 /// The length of the head of a message.
 const HEAD_BYTES: usize = 5;
 
-/// The limits on messages.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MessageLimits {
-    /// The most bytes of a message.
-    pub(crate) bytes: usize,
-    /// The most time without another byte of a message.
-    pub(crate) timeout: Duration,
-}
-
-impl MessageLimits {
-    fn too_long(self) -> Status {
-        message_over_limit("message-bytes", ("byte", "in a message"), self.bytes)
-    }
+/// The status of a message of more bytes than the limit.
+fn too_long(limit: usize) -> Status {
+    message_over_limit("message-bytes", ("byte", "in a message"), limit)
 }
 
 /// A message in its envelope.
@@ -59,37 +46,48 @@ pub(super) enum EnvelopePart {
 pub(super) struct Envelopes {
     body: Body,
     buffer: BytesMut,
-    /// The limits on a client; the server's own messages have none.
-    limits: Option<MessageLimits>,
+    /// The most bytes of a message of a client, and the progress of its body; the server's own
+    /// messages have no limit.
+    client: Option<(usize, Arc<BodyProgress>)>,
 }
 
 impl Envelopes {
-    pub(super) fn new(body: Body, limits: Option<MessageLimits>) -> Self {
-        Self { body, buffer: BytesMut::new(), limits }
+    /// The messages of a response of this server.
+    pub(super) fn new(body: Body) -> Self {
+        Self { body, buffer: BytesMut::new(), client: None }
+    }
+
+    /// The messages of a client, each of at most `limit` bytes.
+    pub(super) fn of_client(body: Body, limit: usize, progress: Arc<BodyProgress>) -> Self {
+        Self { body, buffer: BytesMut::new(), client: Some((limit, progress)) }
+    }
+
+    /// Records whether the client owes the rest of a message.
+    fn set_partial(&self, is_partial: bool) {
+        if let Some((_, progress)) = &self.client {
+            progress.set_partial(is_partial);
+        }
     }
 
     /// The next part; `None` at the end.
     ///
     /// # Errors
-    /// A message that is too long, stalls or breaks off; the error of the body.
+    /// A message that is too long or breaks off; the error of the body.
     pub(super) async fn next(&mut self) -> Result<Option<EnvelopePart>, Status> {
         loop {
             if let Some(part) = self.take_message()? {
+                self.set_partial(false);
                 return Ok(Some(part));
             }
-            let frame = match self.limits {
-                Some(limits) if !self.buffer.is_empty() => timeout(limits.timeout, self.body.frame())
-                    .await
-                    .map_err(|_| stalled_message(limits.timeout))?,
-                _ => self.body.frame().await,
-            };
-            let frame = match self.limits {
+            self.set_partial(!self.buffer.is_empty());
+            let frame = self.body.frame().await;
+            let frame = match self.client {
                 Some(_) => frame.transpose().map_err(client_error)?,
                 None => frame.transpose()?,
             };
             let Some(frame) = frame else {
                 // The transport shows a call that its client has cancelled as one that has ended.
-                if self.limits.is_some() && !self.body.is_end_stream() {
+                if self.client.is_some() && !self.body.is_end_stream() {
                     return Err(client_left());
                 }
                 return if self.buffer.is_empty() { Ok(None) } else { Err(body_invalid(BREAKS_OFF)) };
@@ -111,10 +109,10 @@ impl Envelopes {
             return Ok(None);
         };
         let length = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
-        if let Some(limits) = self.limits
-            && length > limits.bytes
+        if let Some((limit, _)) = self.client
+            && length > limit
         {
-            return Err(limits.too_long());
+            return Err(too_long(limit));
         }
         if rest.len() < length {
             return Ok(None);
@@ -127,18 +125,20 @@ impl Envelopes {
 /// Reads a body that is one message.
 ///
 /// # Errors
-/// A message that is too long or stalls; the error of the body.
-pub(super) async fn whole_body(mut body: Body, limits: MessageLimits) -> Result<Bytes, Status> {
+/// A message that is too long; the error of the body.
+pub(super) async fn whole_body(
+    mut body: Body,
+    limit: usize,
+    progress: &BodyProgress,
+) -> Result<Bytes, Status> {
     let mut message = BytesMut::new();
-    while let Some(frame) =
-        timeout(limits.timeout, body.frame()).await.map_err(|_| stalled_message(limits.timeout))?
-    {
+    while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(client_error)?.into_data() else { continue };
-        if message.len() + data.len() > limits.bytes {
-            drain(body);
-            return Err(limits.too_long());
+        if message.len() + data.len() > limit {
+            return Err(too_long(limit));
         }
         message.extend_from_slice(&data);
+        progress.set_partial(true);
     }
     // The transport shows a call that its client has cancelled as one that has ended.
     if body.is_end_stream() { Ok(message.freeze()) } else { Err(client_left()) }
@@ -167,10 +167,18 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: MessageLimits = MessageLimits { bytes: 10, timeout: Duration::from_millis(50) };
+    const LIMIT: usize = 10;
+
+    fn messages_of(body: Body) -> Envelopes {
+        Envelopes::of_client(body, LIMIT, Arc::default())
+    }
+
+    async fn only_of(body: Body) -> Result<Bytes, Status> {
+        whole_body(body, LIMIT, &BodyProgress::default()).await
+    }
 
     async fn read(bytes: &[u8]) -> Result<Vec<(u8, Bytes)>, Status> {
-        let mut envelopes = Envelopes::new(Body::new(Full::new(Bytes::copy_from_slice(bytes))), Some(LIMITS));
+        let mut envelopes = messages_of(Body::new(Full::new(Bytes::copy_from_slice(bytes))));
         let mut messages = Vec::new();
         while let Some(part) = envelopes.next().await? {
             let EnvelopePart::Message { flags, message } = part else { panic!("trailers") };
@@ -198,14 +206,14 @@ mod tests {
             let frames = tokio_stream::iter([Ok(http_body::Frame::data(Bytes::from("ab"))), Err("gone")]);
             Body::new(http_body_util::StreamBody::new(frames))
         };
-        assert_eq!(whole_body(broken(), LIMITS).await.unwrap_err().code(), Code::InvalidArgument);
-        let mut envelopes = Envelopes::new(broken(), Some(LIMITS));
+        assert_eq!(only_of(broken()).await.unwrap_err().code(), Code::InvalidArgument);
+        let mut envelopes = messages_of(broken());
         assert_eq!(envelopes.next().await.err().unwrap().code(), Code::InvalidArgument);
         // As the transport shows one whose client has cancelled it.
         let cancelled = tokio_stream::iter([Ok::<_, Status>(http_body::Frame::data(Bytes::from("ab")))]);
         let cancelled = Body::new(http_body_util::StreamBody::new(cancelled));
-        assert_eq!(whole_body(cancelled, LIMITS).await.unwrap_err().code(), Code::Cancelled);
-        let whole = |len| whole_body(Body::new(Full::new(Bytes::from(vec![b'x'; len]))), LIMITS);
+        assert_eq!(only_of(cancelled).await.unwrap_err().code(), Code::Cancelled);
+        let whole = |len| only_of(Body::new(Full::new(Bytes::from(vec![b'x'; len]))));
         assert_eq!(whole(10).await.unwrap().len(), 10);
         assert_eq!(whole(11).await.unwrap_err().code(), Code::ResourceExhausted);
     }

@@ -22,7 +22,8 @@ use crate::service::http::json::Schema;
 use crate::service::http::page;
 use crate::service::metrics;
 use crate::service::net::admission::headers_len;
-use crate::service::net::drain::drain;
+use crate::service::net::drain::DrainedBody;
+use crate::service::net::framing::BodyProgress;
 use crate::service::net::origin::{BrowserAccess, ForeignRequest, Origin};
 use crate::service::wire::status::body_invalid;
 
@@ -58,8 +59,6 @@ pub(crate) struct GatewaySettings {
     pub(crate) has_page: bool,
     /// The most bytes of a message.
     pub(crate) message_bytes: usize,
-    /// The most time without another byte of a message.
-    pub(crate) message_timeout: Duration,
     /// The most bytes of headers of a request that is no native gRPC.
     pub(crate) header_bytes: usize,
 }
@@ -141,6 +140,9 @@ where
         if is_native && !request.headers().contains_key(ORIGIN) {
             return GatewayFuture::Call(self.calls.call(request));
         }
+        let progress = Arc::<BodyProgress>::default();
+        let mut request = request.map(|body| Body::new(DrainedBody::new(body, Arc::clone(&progress))));
+        request.extensions_mut().insert(progress);
         GatewayFuture::Web(match self.access.check(&request) {
             Ok(()) if is_native => Box::pin(self.calls.call(request)),
             Ok(()) => match &mut self.shared {
@@ -149,7 +151,7 @@ where
             },
             Err(foreign) => {
                 metrics::refused(foreign.reason());
-                refusal(request, forbidden(&foreign))
+                ready(forbidden(&foreign))
             }
         })
     }
@@ -219,7 +221,7 @@ where
                 StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
                 format!("The headers have more than {} bytes.\n", self.settings.header_bytes),
             );
-            return refusal(request, response);
+            return ready(response);
         }
         let method = self.schema.method(request.uri().path());
         let form = Form::of(headers);
@@ -230,7 +232,7 @@ where
                 "gRPC needs HTTP/2. Over HTTP/1.1 this server takes gRPC-Web and the Connect protocol.\n"
                     .to_owned(),
             );
-            return refusal(request, response);
+            return ready(response);
         }
         match *request.method() {
             HttpMethod::GET | HttpMethod::HEAD if method.is_none() => {
@@ -245,13 +247,10 @@ where
                 let mut response =
                     text(StatusCode::METHOD_NOT_ALLOWED, format!("Here this server takes {allowed}.\n"));
                 response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
-                return refusal(request, response);
+                return ready(response);
             }
         }
-        let limits = connect::MessageLimits {
-            bytes: self.settings.message_bytes,
-            timeout: self.settings.message_timeout,
-        };
+        let message_bytes = self.settings.message_bytes;
         let method = method.cloned();
         let is_unary = method.as_ref().is_none_or(|method| method.is_unary);
         match form {
@@ -261,7 +260,7 @@ where
                 request,
                 method,
                 codec,
-                limits,
+                message_bytes,
                 self.schema.clone(),
             )),
             Form::Stream(codec) if !is_unary || method.is_none() => Box::pin(connect::stream(
@@ -269,10 +268,10 @@ where
                 request,
                 method,
                 codec,
-                limits,
+                message_bytes,
                 self.schema.clone(),
             )),
-            _ if method.is_none() => refusal(request, nothing_here(self.settings.has_page)),
+            _ if method.is_none() => ready(nothing_here(self.settings.has_page)),
             _ => {
                 // The layers around calls refuse it, so that it is counted and has an id.
                 let refusal = self.calls.call(request);
@@ -290,12 +289,6 @@ type Reword = fn(Body) -> Body;
 fn reworded(body: Body) -> Body {
     let error = |_| body_invalid("The body is none of gRPC-Web, or it breaks off.");
     Body::new(body.map_err(error))
-}
-
-/// The response to a request whose body is of no interest.
-fn refusal(request: Request<Body>, response: Response<Body>) -> ResponseFuture {
-    drain(request.into_body());
-    ready(response)
 }
 
 fn ready(response: Response<Body>) -> ResponseFuture {

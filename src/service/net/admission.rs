@@ -40,7 +40,7 @@ use crate::service::metrics;
 use crate::service::net::call::{CallState, EndReason};
 use crate::service::net::deadline;
 use crate::service::net::drain::drain;
-use crate::service::net::framing::{Framing, WholeMessages};
+use crate::service::net::framing::{BodyProgress, Framing, WholeMessages};
 use crate::service::net::observe::is_bidirectional;
 use crate::service::net::tokens::{Caller, Tokens, token_in};
 use crate::service::net::unpack::{Aside, Encoding, Unpacked};
@@ -159,7 +159,7 @@ impl Admission {
         Err(match over {
             OverCapacity::Share(whose, share) => {
                 metrics::refused("share");
-                share_reached(whose, share, limits.calls)
+                share_reached(MAX_STREAMS, whose, share, limits.calls, "calls open at once")
             }
             OverCapacity::Full | OverCapacity::Quota(_) => {
                 metrics::refused("max_streams");
@@ -377,13 +377,14 @@ where
         if let Some(header) = request.headers_mut().get_mut(AUTHORIZATION) {
             header.set_sensitive(true);
         }
+        let progress = request.extensions().get::<Arc<BodyProgress>>().cloned();
         match self.settings.admit(&request) {
             Ok(state) => {
                 let is_single = !is_bidirectional(request.uri().path());
                 let framing = self.settings.admission.limits().framing;
                 let encoding = Encoding::take(request.headers_mut());
                 let request = request.map(|body| {
-                    let whole = WholeMessages::new(body, framing, is_single, Arc::clone(&state));
+                    let whole = WholeMessages::new(body, framing, is_single, Arc::clone(&state), progress);
                     match encoding {
                         None => Body::new(whole),
                         Some(encoding) => {
@@ -395,7 +396,10 @@ where
                 AdmissionFuture::Admitted(Box::pin(self.inner.call(request)))
             }
             Err(status) => {
-                drain(request.into_body());
+                // A body that is translated is drained when it is dropped, without the translation.
+                if progress.is_none() {
+                    drain(request.into_body());
+                }
                 AdmissionFuture::Refused(Some(status.into_http()))
             }
         }

@@ -32,7 +32,7 @@ use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
 use crate::poison::IgnorePoison as _;
-use crate::service::metrics::{self, OpenConnection, WaitingConnection};
+use crate::service::metrics::{self, OpenConnection};
 use crate::service::net::handle::{ConnectionHandle, Peer};
 use crate::service::net::listen::Listening;
 use crate::service::net::tls::Tls;
@@ -57,6 +57,9 @@ pub(crate) struct ConnectionLimits {
     /// The most time for which the peer of an HTTP/1.1 connection takes no bytes.
     pub(crate) idle_timeout: Duration,
 }
+
+/// The limits on connections as they are now; they can change.
+pub(crate) type LimitsNow = Arc<dyn Fn() -> ConnectionLimits + Send + Sync>;
 
 /// The peers that wait here for the end of other connections. Those behind them are not accepted.
 const WAITING: usize = 64;
@@ -140,7 +143,7 @@ pub(super) async fn drain_begins(mut draining: watch::Receiver<bool>) {
 pub(crate) async fn accept(
     listening: Listening,
     tls: Option<Arc<Tls>>,
-    limits: ConnectionLimits,
+    limits: LimitsNow,
     capacity: Arc<ConnectionCapacity>,
     draining: watch::Receiver<bool>,
     accepted: Accepted,
@@ -160,7 +163,7 @@ pub(crate) async fn accept(
         };
         let handle = ConnectionHandle::new(peer);
         let acceptor = tls.as_ref().map(|tls| tls.acceptor());
-        let (draining, accepted) = (draining.clone(), accepted.clone());
+        let (limits, draining, accepted) = (Arc::clone(&limits), draining.clone(), accepted.clone());
         let waits = match Arc::clone(&capacity.permits).try_acquire_owned() {
             Ok(permit) => Ok(permit),
             Err(_) => {
@@ -180,14 +183,14 @@ pub(crate) async fn accept(
                 let permit = match waits {
                     Ok(permit) => permit,
                     Err(place) => {
-                        let waiting = WaitingConnection::new();
+                        let waiting = metrics::waiting_connection();
                         let permit = permits.acquire_owned().await;
                         drop((place, waiting));
                         let Ok(permit) = permit else { return };
                         permit
                     }
                 };
-                greet(socket, handle, acceptor, permit, limits, draining.clone(), accepted).await;
+                greet(socket, handle, acceptor, permit, limits(), draining.clone(), accepted).await;
             };
             tokio::select! {
                 () = greeting => {}

@@ -19,6 +19,7 @@
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
@@ -51,6 +52,28 @@ pub(crate) struct Framing {
     pub(crate) timeout: Duration,
 }
 
+/// The progress of a body that is translated before it gets here, so that nothing is seen of a
+/// message until it is whole.
+#[derive(Debug, Default)]
+pub(crate) struct BodyProgress {
+    /// The pieces that have come from the client.
+    pieces: AtomicU64,
+    /// Whether the client owes the rest of a message.
+    is_partial: AtomicBool,
+}
+
+impl BodyProgress {
+    /// Records that a piece has come.
+    pub(crate) fn received(&self) {
+        self.pieces.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Records whether the client owes the rest of a message.
+    pub(crate) fn set_partial(&self, is_partial: bool) {
+        self.is_partial.store(is_partial, Ordering::Relaxed);
+    }
+}
+
 /// The body of a request, which passes on only whole messages.
 pub(crate) struct WholeMessages {
     body: Body,
@@ -58,6 +81,9 @@ pub(crate) struct WholeMessages {
     /// Whether the request is one message, behind which it ends.
     is_single: bool,
     call: Arc<CallState>,
+    /// The progress of a body that is translated, and its pieces that were seen.
+    progress: Option<Arc<BodyProgress>>,
+    seen: u64,
     /// Whether a whole message has come.
     has_begun: bool,
     position: FramePosition,
@@ -87,13 +113,21 @@ enum FramePosition {
 const AT_START: FramePosition = FramePosition::Header { have: 0, bytes: [0; HEADER_BYTES] };
 
 impl WholeMessages {
-    /// Wraps the body of a call.
-    pub(crate) fn new(body: Body, framing: Framing, is_single: bool, call: Arc<CallState>) -> Self {
+    /// Wraps the body of a call. A body that is translated has `progress`.
+    pub(crate) fn new(
+        body: Body,
+        framing: Framing,
+        is_single: bool,
+        call: Arc<CallState>,
+        progress: Option<Arc<BodyProgress>>,
+    ) -> Self {
         Self {
             body,
             framing,
             is_single,
             call,
+            progress,
+            seen: 0,
             has_begun: false,
             position: AT_START,
             partial: VecDeque::new(),
@@ -185,7 +219,20 @@ impl WholeMessages {
     /// Whether the client owes something: the rest of a message, the first one, or the end of the
     /// request.
     fn is_owed(&self) -> bool {
-        !self.partial.is_empty() || !self.has_begun || self.is_single
+        self.is_within_message() || !self.has_begun || self.is_single
+    }
+
+    /// Whether a part of a message has come, and the rest not.
+    fn is_within_message(&self) -> bool {
+        let is_partial = |progress: &Arc<BodyProgress>| progress.is_partial.load(Ordering::Relaxed);
+        !self.partial.is_empty() || self.progress.as_ref().is_some_and(is_partial)
+    }
+
+    /// Whether pieces of a body that is translated have come since the last look.
+    fn has_progressed(&mut self) -> bool {
+        let Some(progress) = &self.progress else { return false };
+        let pieces = progress.pieces.load(Ordering::Relaxed);
+        std::mem::replace(&mut self.seen, pieces) != pieces
     }
 
     /// Whether a request that ends here would not be whole.
@@ -243,9 +290,13 @@ impl HttpBody for WholeMessages {
                 return Poll::Ready(Some(Err(ending.status())));
             }
             let polled = Pin::new(&mut this.body).poll_frame(cx);
+            if this.has_progressed() {
+                this.call.received();
+                this.restart_timer();
+            }
             if polled.is_pending() && this.is_owed() && this.is_overdue(cx) {
                 let timeout = this.framing.timeout;
-                let has_begun = this.has_begun || !this.partial.is_empty();
+                let has_begun = this.has_begun || this.is_within_message();
                 let status = if has_begun { stalled_message(timeout) } else { message_missing(timeout) };
                 return Poll::Ready(Some(Err(status)));
             }
@@ -365,7 +416,7 @@ mod tests {
         let pieces = ReceiverStream::new(pieces).map(|piece| Ok::<_, Status>(Frame::data(piece)));
         let body = Body::new(RequestMessages::new(pieces));
         let framing = Framing { message_bytes: limit, timeout: TIMEOUT };
-        (sender, WholeMessages::new(body, framing, false, Arc::default()))
+        (sender, WholeMessages::new(body, framing, false, Arc::default(), None))
     }
 
     async fn next(body: &mut WholeMessages) -> Option<Result<Bytes, Status>> {
@@ -452,6 +503,27 @@ mod tests {
         let status = next(&mut body).await.unwrap().unwrap_err();
         assert_eq!(status.code(), Code::ResourceExhausted);
         assert!(status.message().contains("has not gone on for 0.05 s"), "{status}");
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_translated_is_not_overdue_while_its_pieces_come() {
+        let progress = Arc::<BodyProgress>::default();
+        let (sender, pieces) = mpsc::channel::<Bytes>(1);
+        let pieces = ReceiverStream::new(pieces).map(|piece| Ok::<_, Status>(Frame::data(piece)));
+        let framing = Framing { message_bytes: 1000, timeout: TIMEOUT };
+        let body = Body::new(RequestMessages::new(pieces));
+        let mut body = WholeMessages::new(body, framing, true, Arc::default(), Some(Arc::clone(&progress)));
+        let begin = Instant::now();
+        while begin.elapsed() < 3 * TIMEOUT {
+            progress.received();
+            let early = poll_fn(|cx| Poll::Ready(Pin::new(&mut body).poll_frame(cx).is_ready())).await;
+            assert!(!early, "it goes on");
+            sleep(TIMEOUT / 50).await;
+        }
+        progress.set_partial(true);
+        let status = next(&mut body).await.unwrap().unwrap_err();
+        assert!(status.message().contains("has not gone on for 0.05 s"), "{status}");
+        drop(sender);
     }
 
     #[tokio::test]

@@ -11,7 +11,6 @@ use tonic::codegen::http::{HeaderMap, HeaderValue, Request, Response, StatusCode
 use tower::{Layer, Service};
 
 use crate::service::metrics;
-use crate::service::net::drain::drain;
 
 /// The content types of gRPC.
 const CONTENT_TYPES: [&str; 2] = ["application/grpc", "application/grpc+proto"];
@@ -51,7 +50,6 @@ where
             return GrpcOnlyFuture::Call(self.inner.call(request));
         }
         metrics::refused("content_type");
-        drain(request.into_body());
         GrpcOnlyFuture::Refused(Some(unsupported()))
     }
 }

@@ -113,9 +113,9 @@ pub struct CallRecord<'a> {
     pub reason: Option<&'a str>,
     /// How long it was open.
     pub seconds: f64,
-    /// The messages that its method has read.
+    /// The messages of puzzles that its method has read; 0 for methods that take nothing off a quota.
     pub messages: u64,
-    /// The puzzle lines that it has read or made.
+    /// The puzzle lines that it has read or made; 0 for the same methods.
     pub lines: u64,
     /// The id of the call.
     pub request_id: &'a str,

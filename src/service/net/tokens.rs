@@ -270,7 +270,10 @@ struct TokenTable {
 fn read_tables(text: &str) -> Result<Vec<TokenEntry>, String> {
     let tables: std::collections::BTreeMap<String, TokenTable> = toml::from_str(text).map_err(|error| {
         let before = error.span().map_or("", |span| &text[..span.start]);
-        format!("is wrong on line {}: {}", before.matches('\n').count() + 1, error.message())
+        // These two quote the value, and a token may stand anywhere.
+        let is_quoted = ["invalid type", "invalid value"].iter().any(|words| error.message().contains(words));
+        let problem = if is_quoted { "a value of the wrong type" } else { error.message() };
+        format!("is wrong on line {}: {problem}", before.matches('\n').count() + 1)
     })?;
     let entry = |(name, table): (String, TokenTable)| {
         let TokenTable { token, streams, puzzles_per_second } = table;
@@ -350,6 +353,8 @@ mod tests {
     use super::*;
 
     const TOKEN: &str = "correct-horse-battery-staple";
+    /// A token that is a number.
+    const NUMBER: &str = "1234567890123456";
 
     fn entries(text: &str) -> Result<Vec<(Option<String>, Quotas)>, String> {
         let entries = if is_toml(text) { read_tables(text) } else { read_lines(text) }?;
@@ -381,10 +386,21 @@ mod tests {
             (format!("[ada]\ntoken = '{TOKEN}'\ncores = 2"), "is wrong on line 3: unknown field `cores`"),
             (format!("[ada]\ntokens = '{TOKEN}'"), "is wrong on line"),
             (format!("[ada]\ntoken = '{TOKEN}'\nstreams = 0"), "a quota that is no whole number from 1 for"),
+            (
+                format!("[ada]\ntoken = '{TOKEN}'\nstreams = '{TOKEN}'"),
+                "is wrong on line 3: a value of the wrong",
+            ),
+            (format!("[ada]\ntoken = ['{TOKEN}']"), "is wrong on line 2: a value of the wrong type"),
+            (
+                format!("[ada]\nstreams = {NUMBER}\ntoken = {NUMBER}"),
+                "is wrong on line 3: a value of the wrong",
+            ),
+            (format!("[ada]\ntoken = '{TOKEN}'\nstreams = -{NUMBER}"), "is wrong on line 3: a value of the"),
             ("[ada]\ntoken = 'short'".to_owned(), "a token of fewer than 16 characters for `ada`"),
         ] {
             let error = entries(&text).unwrap_err();
-            assert!(error.contains(problem) && !error.contains(TOKEN), "{text}: {error}");
+            assert!(error.contains(problem), "{text}: {error}");
+            assert!(!error.contains(TOKEN) && !error.contains(NUMBER), "{text}: {error}");
         }
     }
 

@@ -310,12 +310,17 @@ export async function* stream(method, request, signal) {
   for (;;) {
     const sent = token;
     const response = await send(method, "application/connect+json", body, signal);
+    let hasBegun = false;
     try {
-      for await (const message of envelopes(response, signal)) yield message;
+      for await (const message of envelopes(response, signal)) {
+        hasBegun = true;
+        yield message;
+      }
       return;
     } catch (error) {
-      // Errors of a stream come with status 200; a refused token is the first thing it says.
-      if (!(error instanceof CallError) || error.code !== "unauthenticated") throw error;
+      // Errors of a stream come with status 200. A token that is refused in its midst was taken out of
+      // the file, and what was shown is not to come again.
+      if (hasBegun || !(error instanceof CallError) || error.code !== "unauthenticated") throw error;
       await newToken(sent);
     }
   }

@@ -114,7 +114,7 @@ export async function openFile(file) {
     const get = (/** @type {number} */ number) => askWorker({ type: "get", number });
     if (mine === openings) use({ name: file.name, puzzles, get }, first, 0);
   } catch (error) {
-    if (!isAbort(error)) page.fail(messageOf(error));
+    if (mine === openings && !isAbort(error)) page.fail(messageOf(error));
   } finally {
     clearTimeout(timer);
     if (mine === openings) opening.hidden = true;

@@ -8,7 +8,7 @@ use crate::answer::{Cancel, Cancelled, Outlook, RateTask, Raters, Task, outlook}
 use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
 use crate::service::rpc::hint::{ReadBoard, read_board, technique_set};
-use crate::service::rpc::options::{effective_node_limit, task_for_order, text_hint};
+use crate::service::rpc::options::{effective_node_limit, score, task_for_order, text_hint};
 use crate::service::rpc::text::{EMPTY, RequestText, TextField};
 use crate::service::sched::pools::Size;
 use crate::service::wire::convert::{self, internal_error};
@@ -18,23 +18,12 @@ use crate::solver::Limit;
 use crate::techniques::{DEFAULT_EFFORT, Ending, Options, Position, Score, Steps, TechniqueSet};
 use crate::text::{Problem, PuzzleError};
 
-/// Ratings that a limit may have, in tenths.
-const TENTHS: std::ops::RangeInclusive<u16> = 10..=200;
-
 /// Reads the highest rating; `None` for 0, which stands for no limit.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for what is no rating.
 fn up_to(tenths: u32) -> Result<Option<Score>, Status> {
-    if tenths == 0 {
-        return Ok(None);
-    }
-    let tenths = u16::try_from(tenths).ok().filter(|tenths| TENTHS.contains(tenths));
-    let score = tenths.map(Score::from_tenths);
-    match score {
-        Some(score) => Ok(Some(score)),
-        None => Err(invalid("up_to_tenths", "Ratings are 10 to 200 tenths.")),
-    }
+    score(tenths).map_err(|what| invalid("up_to_tenths", what))
 }
 
 /// Rates the puzzles of a text.

@@ -2,13 +2,13 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 
-use super::options::{SolveSettings, solve_settings, task_for_format, text_hint};
+use super::options::{SolveSettings, capped, solve_settings, task_for_format, text_hint};
 use super::ordered::{Submitter, answers};
 use super::text::{NotPicked, PickedPuzzle, RequestText, TextField, first_line};
 use crate::answer::{Cancel, Cancelled, Solvers, Tally, Written};
@@ -16,10 +16,9 @@ use crate::grid::Grid;
 use crate::input::{CHUNK_BYTES, Chunk, Reader};
 use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::{Call, Context};
-use crate::service::datasets::{NamedDataset, beyond, blocking, failure};
+use crate::service::datasets::{DatasetUser, NamedDataset, beyond, blocking, failure};
 use crate::service::metrics;
-use crate::service::net::call::CallState;
-use crate::service::sched::pools::{CancelOnDrop, Size};
+use crate::service::sched::pools::Size;
 use crate::service::wire::codec::{freeze_send_buffer, send_buffer};
 use crate::service::wire::convert::{self, wire_order};
 use crate::service::wire::line_count::count_lines;
@@ -33,18 +32,31 @@ use crate::text::{Format, Hint, PuzzleError, Records};
 const MAX_PAGE: usize = 1000;
 
 /// Opens a data set and makes sure that it is well formed.
-async fn open_checked(context: &Arc<Context>, name: String, hint: &Hint) -> Result<NamedDataset, Status> {
+async fn open_checked(
+    context: &Arc<Context>,
+    user: DatasetUser,
+    name: String,
+    hint: &Hint,
+) -> Result<NamedDataset, Status> {
     let shared = Arc::clone(context);
     let dataset = blocking(move || match &shared.datasets {
-        Some(datasets) => datasets.dataset(name),
+        Some(datasets) => datasets.dataset(name, user),
         None => Err(dataset_not_found(&name)),
     })
     .await?;
-    let work = CancelOnDrop(context.new_work(&CallState::default()));
     let cancel = Arc::new(AtomicBool::new(false));
-    work.0.register(&cancel);
+    let _raised = RaiseOnDrop(Arc::clone(&cancel));
     dataset.check(hint, context.pools.checking_pool(), cancel).await?;
     Ok(dataset)
+}
+
+/// Raises a flag on drop, because the client is gone.
+struct RaiseOnDrop(Arc<AtomicBool>);
+
+impl Drop for RaiseOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Lists the data sets, a page at a time.
@@ -60,8 +72,7 @@ pub(crate) async fn list(
         None => Ok(Vec::new()),
     });
     let all = call.deadline.limit(all).await??;
-    let asked = usize::try_from(page_size).unwrap_or(MAX_PAGE);
-    let size = if asked == 0 { MAX_PAGE } else { asked.min(MAX_PAGE) };
+    let size = capped(page_size, MAX_PAGE);
     // The page token is the last name of the page before.
     let mut rest = all.into_iter().skip_while(|dataset| dataset.name <= page_token && !page_token.is_empty());
     let datasets: Vec<_> = rest.by_ref().take(size).collect();
@@ -131,8 +142,9 @@ async fn puzzle_of_dataset(
     hint: Hint,
     index: Option<u64>,
 ) -> Result<proto::GetPuzzleResponse, Status> {
+    let user = DatasetUser::of(&call.state);
     let work = async {
-        let dataset = open_checked(context, name, &hint).await?;
+        let dataset = open_checked(context, user, name, &hint).await?;
         blocking(move || dataset.puzzle(&hint, index)).await
     };
     let (format, picked, count) = call.deadline.limit(work).await??;
@@ -186,8 +198,9 @@ pub(crate) async fn solve(
     if range.0 > range.1 {
         return Err(invalid("last_line", format!("Line {last_line} comes before line {first_line}.")));
     }
+    let user = DatasetUser::of(&call.state);
     let work = async {
-        let dataset = open_checked(context, name, &hint).await?;
+        let dataset = open_checked(context, user, name, &hint).await?;
         blocking(move || {
             let mut reader = dataset.reader(&hint)?;
             if range != (1, u64::MAX) {
@@ -242,7 +255,7 @@ async fn submit_all(
         };
         let lines = count_lines(chunk.block().text) as u64;
         submitter.state().read(0, lines);
-        submitter.pace(lines).await;
+        submitter.covered(submitter.take(lines)).await;
         slot.start(Size::Large, vec![chunk], Arc::new(work)).await;
     }
     Ok(())

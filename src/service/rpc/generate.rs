@@ -18,7 +18,7 @@ use crate::grid::Order;
 use crate::pipeline::catch_panic;
 use crate::service::context::Context;
 use crate::service::metrics;
-use crate::service::rpc::options::unknown;
+use crate::service::rpc::options::{TENTHS, order, score, unknown};
 use crate::service::rpc::ordered::{Submitter, answers};
 use crate::service::sched::pools::Size;
 use crate::service::wire::proto;
@@ -83,7 +83,7 @@ async fn submit_all(
         }
         let count = usize::try_from(asked.count - first).unwrap_or(job).min(job);
         submitter.state().read(0, count as u64);
-        submitter.pace(count as u64).await;
+        submitter.covered(submitter.take(count as u64)).await;
         let asked = Arc::clone(&asked);
         let work =
             move |&job: &PuzzleRange, cancel: &dyn Cancel| make(&asked, job, cancel).map(|made| [made]);
@@ -134,7 +134,7 @@ fn generate_settings(
     request: &proto::GenerateRequest,
 ) -> Result<GenerateSettings, Status> {
     let mut fields = RequestFields::at_top();
-    let order = fields.read("order", order(request.order)).unwrap_or(Order::NINE);
+    let order = fields.read("order", order(request.order)).flatten().unwrap_or(Order::NINE);
     let count = fields.read("count", count(context, request.count, order)).unwrap_or_default();
     let kind = match request.random_clues {
         Some(clues) => {
@@ -194,11 +194,6 @@ fn count(context: &Context, asked: u64, order: Order) -> Result<u64, String> {
     }
 }
 
-fn order(number: u32) -> Result<Order, String> {
-    let box_side = if number == 0 { 3 } else { self::number(number) };
-    Order::new(box_side).ok_or_else(|| format!("{number} is no order. Use 1 to 5, the side of a box."))
-}
-
 /// A number of cells. One that is too large saturates, and is refused as a number of cells.
 fn number(wire: u32) -> usize {
     usize::try_from(wire).unwrap_or(usize::MAX)
@@ -246,13 +241,10 @@ fn ratings(request: &proto::GenerateRequest, fields: &mut RequestFields) -> Opti
     if (least, most) == (0, 0) {
         return None;
     }
-    let read = |tenths: u32, default: u16| match u16::try_from(tenths) {
-        Ok(0) => Ok(Score::from_tenths(default)),
-        Ok(tenths @ 10..=200) => Ok(Score::from_tenths(tenths)),
-        _ => Err("Ratings are 10 to 200 tenths.".to_owned()),
-    };
-    let least = fields.read("least_rating_tenths", read(least, 10))?;
-    let most = fields.read("most_rating_tenths", read(most, 200))?;
+    let least = fields.read("least_rating_tenths", score(least))?;
+    let most = fields.read("most_rating_tenths", score(most))?;
+    let least = least.unwrap_or(Score::from_tenths(*TENTHS.start()));
+    let most = most.unwrap_or(Score::from_tenths(*TENTHS.end()));
     if least > most {
         let what = format!("{most} is less than {least}, the lowest rating.");
         fields.read::<()>("most_rating_tenths", Err(what));

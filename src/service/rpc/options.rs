@@ -1,6 +1,7 @@
 //! The options of a request: the task, and the format of its text.
 
 use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use tonic::Status;
@@ -13,7 +14,11 @@ use crate::service::wire::convert::{notation_from, option_field};
 use crate::service::wire::proto;
 use crate::service::wire::status::{RequestFields, format_sentence, invalid};
 use crate::solver::{DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, Strategy};
+use crate::techniques::Score;
 use crate::text::{Alphabet, Format, FormatError, Hint, Notation};
+
+/// The ratings that a request may ask for, in tenths.
+pub(super) const TENTHS: RangeInclusive<u16> = 10..=200;
 
 /// The options of a call, read and checked.
 #[derive(Clone)]
@@ -124,8 +129,10 @@ pub(crate) fn count_settings(
 ) -> Result<SolveSettings, Status> {
     let mut fields = RequestFields::at_top();
     let strategy = fields.read("strategy", strategy(context, &request.strategy));
-    let hint = text_hint(request.options.as_ref())?;
-    let Some(strategy) = strategy else { return Err(fields.into_status()) };
+    let hint = request.options.as_ref().map_or_else(Hint::default, |options| {
+        fields.under("options", |fields| hint(fields, &TextFields::from(options)))
+    });
+    let Some(strategy) = strategy.filter(|_| fields.are_good()) else { return Err(fields.into_status()) };
     let task = Task {
         strategy,
         question: count_question(request.count_limit),
@@ -246,6 +253,34 @@ impl<'a> From<&'a proto::TextOptions> for TextFields<'a> {
     }
 }
 
+/// Reads the order of puzzles; `None` for 0, which stands for none.
+pub(super) fn order(number: u32) -> Result<Option<Order>, String> {
+    if number == 0 {
+        return Ok(None);
+    }
+    let order = usize::try_from(number).ok().and_then(Order::new);
+    order.map(Some).ok_or_else(|| format!("{number} is no order. Use 1 to 5, the side of a box."))
+}
+
+/// Reads a rating; `None` for 0, which stands for none.
+pub(super) fn score(tenths: u32) -> Result<Option<Score>, String> {
+    if tenths == 0 {
+        return Ok(None);
+    }
+    let tenths = u16::try_from(tenths).ok().filter(|tenths| TENTHS.contains(tenths));
+    tenths
+        .map(|tenths| Some(Score::from_tenths(tenths)))
+        .ok_or_else(|| "Ratings are 10 to 200 tenths.".to_owned())
+}
+
+/// The number that was asked for, at most `most`; 0 stands for that.
+pub(super) fn capped(asked: u32, most: usize) -> usize {
+    match usize::try_from(asked).unwrap_or(most) {
+        0 => most,
+        asked => asked.min(most),
+    }
+}
+
 /// The value that a text stands for; `None` for an empty one.
 fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<Option<T>, String> {
     if text.is_empty() {
@@ -262,18 +297,10 @@ fn sentence(what: &str) -> String {
 
 /// Reads the fields that describe the format of a text.
 pub(super) fn hint(fields: &mut RequestFields, text: &TextFields<'_>) -> Hint {
-    let known_order = match text.order {
-        0 => Ok(None),
-        order => usize::try_from(order)
-            .ok()
-            .and_then(Order::new)
-            .map(Some)
-            .ok_or_else(|| format!("{order} is no order. Use 1 to 5, the side of a box.")),
-    };
     Hint {
         notation: fields.read("notation", notation(text.notation)).flatten(),
         alphabet: fields.read("alphabet", parsed(text.alphabet)).flatten(),
-        order: fields.read("order", known_order).flatten(),
+        order: fields.read("order", order(text.order)).flatten(),
         column: fields.read("column", parsed(text.column).map_err(|what| sentence(&what))).flatten(),
         delimiter: fields.read("delimiter", parsed(text.delimiter)).flatten(),
         has_heading: text.has_heading,

@@ -30,7 +30,7 @@ use tracing::Instrument as _;
 
 use crate::answer::Cancelled;
 use crate::pipeline::Slot;
-use crate::service::context::{Call, Context, cut_off, pace};
+use crate::service::context::{Call, Context, TakenPuzzles, cut_off};
 use crate::service::net::call::CallState;
 use crate::service::sched::pools::{BatchWork, CallWork, CancelOnDrop, Permit, Size};
 use crate::service::wire::status::{deadline_passed, work_broke_down};
@@ -71,10 +71,16 @@ impl<R: Send + 'static> Submitter<R> {
         quota.map_or(usize::MAX, |quota| quota as usize)
     }
 
-    /// Waits until the quota of the call's token covers some puzzles, or the client has gone.
-    pub(crate) async fn pace(&self, puzzles: u64) {
+    /// Takes the puzzles of a batch off the quota of the call's token, if it has one.
+    pub(crate) fn take(&self, puzzles: u64) -> Option<TakenPuzzles<'_>> {
+        self.state.caller().map(|caller| TakenPuzzles::take(caller, puzzles))
+    }
+
+    /// Waits until the quota covers them, or the client has gone. No permit is held meanwhile.
+    pub(crate) async fn covered(&self, taken: Option<TakenPuzzles<'_>>) {
+        let Some(taken) = taken else { return };
         tokio::select! {
-            () = pace(&self.state, puzzles) => {}
+            () = taken.covered() => {}
             () = self.client_gone() => {}
         }
     }

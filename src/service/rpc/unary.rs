@@ -10,7 +10,7 @@ use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::rpc::options::{
-    SolveSettings, count_settings, refuse_columns, solve_settings, task_for_order, text_hint,
+    SolveSettings, capped, count_settings, refuse_columns, solve_settings, task_for_order, text_hint,
 };
 use crate::service::rpc::text::{EMPTY, RequestText, TextField, first_line};
 use crate::service::wire::convert;
@@ -143,8 +143,7 @@ pub(crate) async fn validate(
         request.into_inner();
     let hint = text_hint(options.as_ref())?;
     let first_line = first_line(line)?;
-    let asked = usize::try_from(error_limit).unwrap_or(MAX_ERRORS);
-    let limit = if asked == 0 { MAX_ERRORS } else { asked.min(MAX_ERRORS) };
+    let limit = capped(error_limit, MAX_ERRORS);
     let (mut found, format) =
         match RequestText::open(context, &TextField::of(text, puzzle)?, &hint, first_line)? {
             Err(error) => (Validation { puzzles: 0, bad: 0, errors: vec![error] }, None),

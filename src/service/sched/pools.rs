@@ -38,7 +38,7 @@ use super::turns::{Client, Clients, Turn, Turns};
 use crate::answer::{Cancel, Cancelled, PerPuzzleCancel};
 use crate::pipeline::{ElasticPool, Slot, SlottedJob, ThreadPool, ThreadPoolError, named_pool, with_slots};
 use crate::poison::IgnorePoison as _;
-use crate::service::metrics::{RunningBatch, WaitingBatch};
+use crate::service::metrics::{self, RunningBatch};
 
 /// The most text for the quick pool: some fifty 9x9 puzzles, or six of 25x25.
 const QUICK_BYTES: usize = 4 << 10;
@@ -171,7 +171,7 @@ impl Pool {
 
     /// Waits for a turn of a client.
     async fn turn(&self, client: &Arc<Client>) -> Turn {
-        let waiting = WaitingBatch::new();
+        let waiting = metrics::waiting_batch();
         let turn = self.turns.turn(client).await;
         drop(waiting);
         turn

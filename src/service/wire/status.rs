@@ -90,15 +90,14 @@ pub(crate) fn message_over_limit(name: &str, what: (&str, &str), limit: usize) -
     status(Code::ResourceExhausted, message, details)
 }
 
-/// The status of a call that finds its client's share of the open calls taken: `whose` has `share`
-/// of `limit`.
-pub(crate) fn share_reached(whose: &str, share: usize, limit: usize) -> Status {
-    let message = format!(
-        "This {whose} has {share} of this server's {limit} calls open at once, and others have their share."
-    );
-    let metadata = [("limit", MAX_STREAMS), ("value", &limit.to_string()), ("share", &share.to_string())];
-    let mut details = error_info("MAX_STREAMS_REACHED", &metadata);
-    details.add_quota_failure_violation(MAX_STREAMS, message.clone());
+/// The status of a call that finds its client's share of a limit taken: `whose` has `share` of
+/// `limit`.
+pub(crate) fn share_reached(name: &str, whose: &str, share: usize, limit: usize, what: &str) -> Status {
+    let message =
+        format!("This {whose} has {share} of this server's {limit} {what}, and others have their share.");
+    let metadata = [("limit", name), ("value", &limit.to_string()), ("share", &share.to_string())];
+    let mut details = error_info(&reason_of(name), &metadata);
+    details.add_quota_failure_violation(name, message.clone());
     details.set_retry_info(Some(RETRY_DELAY));
     status(Code::ResourceExhausted, message, details)
 }
@@ -217,10 +216,14 @@ fn message_timeout(time: Duration, message: String) -> Status {
 fn beyond_limit(name: &str, (noun, of_which): (&str, &str), limit: usize) -> (String, ErrorDetails) {
     let limited = counted(limit as u64, noun);
     let message = format!("This server's limit of {limited} {of_which} is reached.");
-    let reason = format!("{}_REACHED", name.replace('-', "_").to_uppercase());
-    let mut details = error_info(&reason, &[("limit", name), ("value", &limit.to_string())]);
+    let mut details = error_info(&reason_of(name), &[("limit", name), ("value", &limit.to_string())]);
     details.add_quota_failure_violation(name, message.clone());
     (message, details)
+}
+
+/// The reason of a limit that is reached.
+fn reason_of(name: &str) -> String {
+    format!("{}_REACHED", name.replace('-', "_").to_uppercase())
 }
 
 /// The status of a request with invalid fields. The description of the first is the message.
@@ -245,6 +248,14 @@ impl RequestFields {
 
     pub(crate) const fn below(parent: &'static str) -> Self {
         Self { parent: Some(parent), violations: Vec::new() }
+    }
+
+    /// Reads the fields of a message within this one.
+    pub(crate) fn under<T>(&mut self, parent: &'static str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let above = self.parent.replace(parent);
+        let value = read(self);
+        self.parent = above;
+        value
     }
 
     pub(crate) fn read<T>(&mut self, field: &str, value: Result<T, String>) -> Option<T> {

@@ -13,7 +13,7 @@ use hyper_util::rt::TokioExecutor;
 use sudoku_stream::answer::{Block, OutputForm, Solvers, Task};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::service::proto::sudoku_service_client::SudokuServiceClient;
-use sudoku_stream::service::{Config, Server, Stopped};
+use sudoku_stream::service::{Config, Reloader, Server, Stopped};
 use sudoku_stream::solver::{Backtracking, Limit, Metrics, STRATEGIES, Search, Solver, Stop, Strategy};
 use sudoku_stream::text::{Hint, detect};
 use tokio::sync::oneshot;
@@ -26,6 +26,7 @@ use super::{PATIENCE, Random};
 /// A server that runs in this process.
 pub struct Running {
     pub address: SocketAddr,
+    pub reloader: Reloader,
     stop: oneshot::Sender<()>,
     task: JoinHandle<Stopped>,
 }
@@ -49,6 +50,7 @@ pub fn config_with(strategy: impl Strategy + 'static) -> Config {
 pub async fn start(config: Config) -> Running {
     let server = Server::bind(config).await.unwrap();
     let address = server.local_addr();
+    let reloader = server.reloader();
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(async move {
         let stopped = async {
@@ -56,7 +58,7 @@ pub async fn start(config: Config) -> Running {
         };
         server.serve(stopped).await.unwrap()
     });
-    Running { address, stop, task }
+    Running { address, reloader, stop, task }
 }
 
 /// Connections of hyper, without anything of tonic.

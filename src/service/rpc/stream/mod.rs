@@ -25,7 +25,7 @@ use tonic::{Request, Status, Streaming};
 use crate::answer::{Cancel, Cancelled};
 use crate::pipeline::{Panicked, catch_panic};
 use crate::poison::IgnorePoison as _;
-use crate::service::context::Context;
+use crate::service::context::{Context, TakenPuzzles};
 use crate::service::metrics;
 use crate::service::net::call::CallState;
 use crate::service::rpc::ordered::{OrderedResponses, Submitter, answers};
@@ -142,7 +142,12 @@ async fn read<D: BidiMethod>(
             metrics::received(D::METHOD, batch.messages);
             let lines = method.lines() - before;
             submitter.state().read(batch.messages as u64, lines);
-            submitter.pace(lines).await;
+            let taken = submitter.take(lines);
+            if taken.as_ref().is_some_and(TakenPuzzles::waits) {
+                // Others go on meanwhile, and this batch asks anew.
+                batch.permit = None;
+            }
+            submitter.covered(taken).await;
             let (size, permit) = (batch.size(), batch.permit.take());
             let work = Arc::new(|jobs: &Vec<D::Job>, cancel: &dyn Cancel| answer::<D>(jobs, cancel));
             match permit {
