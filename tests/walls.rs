@@ -50,7 +50,16 @@ const STRANGERS: [(&str, &str); 3] = [("service", "offline"), ("client", "offlin
 const HOMES: &[(&str, &[&str])] = &[
     ("batsat", &["solver/propagation/learning.rs"]),
     ("memmap2", &["input/map.rs"]),
-    ("libc", &["input/map.rs", "offline/link.rs", "offline/partial.rs", "service/datasets.rs"]),
+    (
+        "libc",
+        &[
+            "bin/sudokud/access_log.rs",
+            "input/map.rs",
+            "offline/link.rs",
+            "offline/partial.rs",
+            "service/datasets.rs",
+        ],
+    ),
     ("rayon", &["pipeline/", "input/validate.rs"]),
     ("tonic", &["service/", "client/", "load/"]),
     ("prost", &["service/wire/", "service/rpc/", "service/http/json.rs"]),

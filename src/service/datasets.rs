@@ -29,7 +29,6 @@ use crate::input::{
 use crate::pipeline::ThreadPool;
 use crate::poison::IgnorePoison as _;
 use crate::service::metrics;
-use crate::service::net::call::CallState;
 use crate::service::wire::convert::option_field;
 use crate::service::wire::proto;
 use crate::service::wire::status::{
@@ -75,10 +74,9 @@ pub(crate) struct DatasetUser {
 }
 
 impl DatasetUser {
-    /// The client of a call.
-    pub(crate) fn of(state: &CallState) -> Self {
-        let (token, connection) = state.turns();
-        let address = state.connection.peer().shared_address();
+    /// The client with this token, at this address, if its connections are one client together, or on
+    /// this connection.
+    pub(crate) fn new(token: u64, address: Option<IpAddr>, connection: u64) -> Self {
         Self { token, address, connection: if address.is_some() { 0 } else { connection } }
     }
 }

@@ -18,6 +18,7 @@ use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::{Call, Context};
 use crate::service::datasets::{DatasetUser, NamedDataset, beyond, blocking, failure};
 use crate::service::metrics;
+use crate::service::net::call::CallState;
 use crate::service::sched::pools::Size;
 use crate::service::wire::codec::{freeze_send_buffer, send_buffer};
 use crate::service::wire::convert::{self, wire_order};
@@ -48,6 +49,12 @@ async fn open_checked(
     let _raised = RaiseOnDrop(Arc::clone(&cancel));
     dataset.check(hint, context.pools.checking_pool(), cancel).await?;
     Ok(dataset)
+}
+
+/// The client of a call.
+fn user_of(state: &CallState) -> DatasetUser {
+    let (token, connection) = state.turns();
+    DatasetUser::new(token, state.connection.peer().shared_address(), connection)
 }
 
 /// Raises a flag on drop, because the client is gone.
@@ -142,7 +149,7 @@ async fn puzzle_of_dataset(
     hint: Hint,
     index: Option<u64>,
 ) -> Result<proto::GetPuzzleResponse, Status> {
-    let user = DatasetUser::of(&call.state);
+    let user = user_of(&call.state);
     let work = async {
         let dataset = open_checked(context, user, name, &hint).await?;
         blocking(move || dataset.puzzle(&hint, index)).await
@@ -198,7 +205,7 @@ pub(crate) async fn solve(
     if range.0 > range.1 {
         return Err(invalid("last_line", format!("Line {last_line} comes before line {first_line}.")));
     }
-    let user = DatasetUser::of(&call.state);
+    let user = user_of(&call.state);
     let work = async {
         let dataset = open_checked(context, user, name, &hint).await?;
         blocking(move || {
