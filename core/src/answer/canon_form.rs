@@ -50,25 +50,13 @@ impl CanonWriter {
             return;
         };
         let mut row = rows.begin(canon.line, canon.row, canon.puzzle, &self.format, out);
-        match form {
-            Ok(form) => {
-                row.cells(&form.puzzle, &self.format);
-                row.text(form.basis.name().as_bytes());
-                row.number(form.automorphisms);
-                row.nothing();
-            }
-            Err(error) => {
-                row.nothing();
-                row.nothing();
-                row.nothing();
-                row.text(error.code().as_bytes());
-            }
-        }
+        let found = form.ok();
+        row.cells(found.map(|form| &form.puzzle), &self.format);
+        row.text(found.map(|form| form.basis.name().as_bytes()));
+        row.number(found.map(|form| form.automorphisms));
+        row.text(form.err().map(|error| error.code().as_bytes()));
         if self.with_disguise {
-            match form {
-                Ok(form) => row.text(form.disguise.to_string().as_bytes()),
-                Err(_) => row.nothing(),
-            }
+            row.text(found.map(|form| form.disguise.to_string()).as_deref().map(str::as_bytes));
         }
         row.end();
     }

@@ -99,23 +99,15 @@ impl CheckWriter {
         let mut row = rows.row(checked.row, out);
         if self.is_list {
             let mut grid = Grid::empty(self.format.order());
-            match Records::new(&self.format, checked.text, checked.line).read(&mut grid) {
-                Some(record) if record.error.is_none() => row.cells(&grid, &self.format),
-                _ => row.nothing(),
-            }
+            let record = Records::new(&self.format, checked.text, checked.line).read(&mut grid);
+            let is_read = record.is_some_and(|record| record.error.is_none());
+            row.cells(is_read.then_some(&grid), &self.format);
         }
         row.number(checked.line);
         row.text(checked.finding.code().as_bytes());
-        match checked.finding.cell() {
-            Some(cell) => {
-                row.number(cell.row() as u64);
-                row.number(cell.column() as u64);
-            }
-            None => {
-                row.nothing();
-                row.nothing();
-            }
-        }
+        let cell = checked.finding.cell();
+        row.number(cell.map(|cell| cell.row() as u64));
+        row.number(cell.map(|cell| cell.column() as u64));
         row.text(sentence().as_bytes());
         row.end();
     }

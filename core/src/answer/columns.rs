@@ -427,17 +427,19 @@ impl RowBuilder<'_> {
         delimiter
     }
 
-    /// The next field: a text.
-    pub fn text(&mut self, text: &[u8]) {
+    /// The next field: a text, if there is one.
+    pub fn text<'t>(&mut self, text: impl Into<Option<&'t [u8]>>) {
+        let Some(text) = text.into() else { return self.nothing() };
         match self.next() {
             Some(delimiter) => write_field(text, delimiter, self.out),
             None => write_json(text, self.out),
         }
     }
 
-    /// The next field: the cells of a grid, in which no alphabet has a character that would have to
-    /// be quoted.
-    pub fn cells(&mut self, grid: &Grid, format: &Format) {
+    /// The next field: the cells of a grid, if there is one. No alphabet has a character that would
+    /// have to be quoted.
+    pub fn cells<'g>(&mut self, grid: impl Into<Option<&'g Grid>>, format: &Format) {
+        let Some(grid) = grid.into() else { return self.nothing() };
         if self.next().is_some() {
             return format.write_cells(grid, self.out);
         }
@@ -451,20 +453,23 @@ impl RowBuilder<'_> {
         self.out.push(b'"');
     }
 
-    /// The next field: a number.
-    pub fn number(&mut self, number: u64) {
+    /// The next field: a number, if there is one.
+    pub fn number(&mut self, number: impl Into<Option<u64>>) {
+        let Some(number) = number.into() else { return self.nothing() };
         self.next();
         self.out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
     }
 
-    /// The next field: a rating, which is a number with one decimal.
-    pub fn score(&mut self, score: Score) {
+    /// The next field: a rating, which is a number with one decimal, if there is one.
+    pub fn score(&mut self, score: impl Into<Option<Score>>) {
+        let Some(score) = score.into() else { return self.nothing() };
         self.next();
         self.out.extend_from_slice(score.to_string().as_bytes());
     }
 
-    /// The next field: true or false.
-    pub fn flag(&mut self, flag: bool) {
+    /// The next field: true or false, if that is known.
+    pub fn flag(&mut self, flag: impl Into<Option<bool>>) {
+        let Some(flag) = flag.into() else { return self.nothing() };
         self.next();
         self.out.extend_from_slice(if flag { b"true" } else { b"false" });
     }

@@ -57,40 +57,16 @@ impl RateWriter {
         let rating = found.map(|found| &found.rating).filter(|rating| rating.ending == Ending::Solved);
         let scores = |of: fn(&Rating) -> Option<Score>| rating.and_then(of);
         for score in [scores(|r| r.er), scores(|r| r.ep), scores(|r| r.ed)] {
-            match score {
-                Some(score) => row.score(score),
-                None => row.nothing(),
-            }
+            row.score(score);
         }
-        match rating.and_then(|rating| rating.hardest) {
-            Some(technique) => row.text(technique.name().as_bytes()),
-            None => row.nothing(),
-        }
-        match rating {
-            Some(rating) => {
-                row.number(rating.steps.into());
-                row.text(techniques(rating).as_bytes());
-            }
-            None => {
-                row.nothing();
-                row.nothing();
-            }
-        }
-        match rated.puzzle {
-            Some(puzzle) => row.number(puzzle.filled() as u64),
-            None => row.nothing(),
-        }
-        match found.and_then(|found| found.is_minimal) {
-            Some(is_minimal) => row.flag(is_minimal),
-            None => row.nothing(),
-        }
+        row.text(rating.and_then(|rating| rating.hardest).map(|technique| technique.name().as_bytes()));
+        row.number(rating.map(|rating| rating.steps.into()));
+        row.text(rating.map(techniques).as_deref().map(str::as_bytes));
+        row.number(rated.puzzle.map(|puzzle| puzzle.filled() as u64));
+        row.flag(found.and_then(|found| found.is_minimal));
         let search = found.and_then(|found| found.search);
-        for number in [search.map(|cost| cost.nodes), search.map(|cost| cost.guesses)] {
-            match number {
-                Some(number) => row.number(number),
-                None => row.nothing(),
-            }
-        }
+        row.number(search.map(|cost| cost.nodes));
+        row.number(search.map(|cost| cost.guesses));
         row.end();
     }
 }

@@ -52,10 +52,7 @@ impl ResultRows {
             row.number(line);
         }
         if self.is_list {
-            match puzzle {
-                Some(puzzle) => row.cells(puzzle, format),
-                None => row.nothing(),
-            }
+            row.cells(puzzle, format);
         }
         row
     }

@@ -8,7 +8,7 @@ use super::rater::verdict;
 use super::{AddedColumn, AddedColumns, Answer, OutputForm, RowForm, RowWriter, Tally, Task};
 use crate::simd::{SimdTask, dispatch};
 use crate::solver::Search;
-use crate::techniques::Rating;
+use crate::techniques::{Rating, Technique};
 use crate::text::Format;
 
 /// Written answers.
@@ -97,70 +97,37 @@ impl AnswerRows {
             row.number(answer.line);
         }
         if self.is_list {
-            match answer.puzzle {
-                Some(puzzle) => row.cells(puzzle, format),
-                None => row.nothing(),
-            }
+            row.cells(answer.puzzle, format);
         }
         for column in self.added.iter() {
-            let number = match column {
+            match column {
                 AddedColumn::Solution => {
-                    match facts.solution.filter(|_| answer.result.is_ok()) {
-                        Some(solution) => row.cells(solution, format),
-                        None => row.nothing(),
-                    }
-                    continue;
+                    row.cells(facts.solution.filter(|_| answer.result.is_ok()), format);
                 }
                 AddedColumn::Error => {
-                    match &answer.result {
-                        Ok(_) => row.nothing(),
-                        Err(error) => row.text(error.code().as_bytes()),
-                    }
-                    continue;
+                    row.text(answer.result.as_ref().err().map(|error| error.code().as_bytes()));
                 }
-                AddedColumn::Minimal => {
-                    match facts.is_minimal {
-                        Some(is_minimal) => row.flag(is_minimal),
-                        None => row.nothing(),
-                    }
-                    continue;
-                }
+                AddedColumn::Minimal => row.flag(facts.is_minimal),
                 AddedColumn::Rating => {
-                    match facts.rating.filter(|rating| rating.is_complete()).and_then(|rating| rating.er) {
-                        Some(score) => row.score(score),
-                        None => row.nothing(),
-                    }
-                    continue;
+                    row.score(
+                        facts.rating.filter(|rating| rating.is_complete()).and_then(|rating| rating.er),
+                    );
                 }
-                AddedColumn::Technique => {
-                    match facts.rating {
-                        Some(rating) if !rating.is_complete() => row.text(verdict(rating).as_bytes()),
-                        Some(Rating { hardest: Some(technique), .. }) => {
-                            row.text(technique.name().as_bytes());
-                        }
-                        _ => row.nothing(),
-                    }
-                    continue;
-                }
-                AddedColumn::Canonical => {
-                    match facts.canonical {
-                        Some(form) => row.cells(&form.puzzle, format),
-                        None => row.nothing(),
-                    }
-                    continue;
-                }
-                AddedColumn::Solutions => facts.solutions,
-                AddedColumn::Clues => answer.puzzle.map(|puzzle| puzzle.filled() as u64),
-                AddedColumn::Nodes => facts.is_read.then_some(answer.metrics.nodes),
-                AddedColumn::Guesses => facts.is_read.then_some(answer.metrics.guesses),
-            };
-            match number {
-                Some(number) => row.number(number),
-                None => row.nothing(),
+                AddedColumn::Technique => row.text(facts.rating.and_then(technique).map(str::as_bytes)),
+                AddedColumn::Canonical => row.cells(facts.canonical.map(|form| &form.puzzle), format),
+                AddedColumn::Solutions => row.number(facts.solutions),
+                AddedColumn::Clues => row.number(answer.puzzle.map(|puzzle| puzzle.filled() as u64)),
+                AddedColumn::Nodes => row.number(facts.is_read.then_some(answer.metrics.nodes)),
+                AddedColumn::Guesses => row.number(facts.is_read.then_some(answer.metrics.guesses)),
             }
         }
         row.end();
     }
+}
+
+/// The hardest technique of a rating, or why it is not known.
+fn technique(rating: &Rating) -> Option<&'static str> {
+    if rating.is_complete() { rating.hardest.map(Technique::name) } else { Some(verdict(rating)) }
 }
 
 /// Writes answers.
