@@ -54,6 +54,8 @@ pub(crate) struct Connector {
     pub(crate) url: String,
     transport: transport::Endpoint,
     connect_timeout: Duration,
+    /// The time after which a server that answers no ping is given up.
+    silence: Duration,
     is_encrypted: bool,
     /// Whether the client has a certificate of its own.
     has_identity: bool,
@@ -125,6 +127,7 @@ impl Connector {
             url: url.clone(),
             transport,
             connect_timeout: retry.connect_timeout,
+            silence: retry.ping_interval + retry.ping_timeout,
             is_encrypted,
             has_identity: endpoint.identity.is_some(),
             noticed: Noticed::default(),
@@ -149,7 +152,7 @@ impl Connector {
     /// The error of a server that speaks something else than HTTP/2, if that was noticed.
     pub(crate) fn other_protocol(&self) -> Option<ServerError> {
         let host = self.url.strip_prefix("http://").unwrap_or(&self.url);
-        Some(ServerError::OtherProtocol(match self.noticed.get()? {
+        Some(ServerError::OtherProtocol(match self.noticed.spoken()? {
             Spoken::Tls => format!("This server speaks TLS: use https://{host}."),
             Spoken::Http1 => format!(
                 "What answers at {host} speaks HTTP/1.1 and no gRPC: use the address of a sudokud, or of a proxy for HTTP/2."
@@ -185,6 +188,10 @@ impl Connector {
         });
         if !closed && words != CLOSED {
             return Ok(format!("{words}."));
+        }
+        if !self.is_encrypted && !self.noticed.is_closed() {
+            // It was given up at this end, because a ping had no answer.
+            return Ok(format!("It was silent for {} s.", self.silence.as_secs_f64()));
         }
         // The alert that says so comes too late, or not at all.
         Ok(match (self.is_encrypted, self.has_identity) {

@@ -8,6 +8,7 @@
 use std::io::{self, Read as _};
 use std::os::fd::AsFd as _;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -40,8 +41,27 @@ impl Spoken {
     }
 }
 
-/// What all connections to a server have noticed.
-pub(super) type Noticed = Arc<OnceLock<Spoken>>;
+/// What the connections to a server have noticed.
+#[derive(Debug, Default)]
+pub(super) struct Notices {
+    spoken: OnceLock<Spoken>,
+    /// Whether the other end has closed one since the last was opened.
+    is_closed: AtomicBool,
+}
+
+impl Notices {
+    /// What is spoken at the other end, where that is no HTTP/2.
+    pub(super) fn spoken(&self) -> Option<Spoken> {
+        self.spoken.get().copied()
+    }
+
+    /// Whether the other end has closed the connection, rather than this one.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Relaxed)
+    }
+}
+
+pub(super) type Noticed = Arc<Notices>;
 
 /// Connects without encryption.
 pub(super) async fn connect(
@@ -58,6 +78,7 @@ pub(super) async fn connect(
         let (socket, noticed) = (connector.call(address), Arc::clone(&noticed));
         async move {
             let socket = socket.await?.into_inner();
+            noticed.is_closed.store(false, Ordering::Relaxed);
             Ok::<_, tower::BoxError>(TokioIo::new(WatchedSocket::new(socket, noticed)))
         }
     });
@@ -83,7 +104,7 @@ impl WatchedSocket {
             self.first.extend(&bytes[..bytes.len().min(missing)]);
             if let Some(spoken) = Spoken::by(&self.first) {
                 // Another connection may have noticed it before.
-                let _ = self.noticed.set(spoken);
+                let _ = self.noticed.spoken.set(spoken);
             }
         }
     }
@@ -92,6 +113,7 @@ impl WatchedSocket {
     /// could not write.
     fn look_behind<T>(&mut self, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if matches!(written, Poll::Ready(Err(_))) {
+            self.noticed.is_closed.store(true, Ordering::Relaxed);
             // Read from the socket itself, because the runtime may not know yet that bytes are there.
             let mut bytes = [0; Spoken::TELLING_BYTES];
             let read = self.socket.as_fd().try_clone_to_owned().map(std::net::TcpStream::from);
@@ -113,6 +135,10 @@ impl AsyncRead for WatchedSocket {
         let old = buffer.filled().len();
         let result = Pin::new(&mut this.socket).poll_read(cx, buffer);
         this.look_at(&buffer.filled()[old..]);
+        let has_read = buffer.filled().len() > old || buffer.remaining() == 0;
+        if result.is_ready() && !has_read {
+            this.noticed.is_closed.store(true, Ordering::Relaxed);
+        }
         result
     }
 }

@@ -139,7 +139,7 @@ async fn health(address: &str, is_encrypted: bool) -> Result<(), ProbeError> {
     });
     let channel = match endpoint.connect_with_connector(connector).await {
         Ok(channel) => channel,
-        Err(_) if noticed.get() == Some(&Spoken::Tls) => return Err(ProbeError::Tls(address.to_owned())),
+        Err(_) if noticed.spoken() == Some(Spoken::Tls) => return Err(ProbeError::Tls(address.to_owned())),
         Err(error) => {
             let message = if let Some(alert) = handshake::alert(&error) {
                 format!("it refused the TLS handshake with the alert {alert:?}.")
@@ -159,7 +159,7 @@ async fn health(address: &str, is_encrypted: bool) -> Result<(), ProbeError> {
         Ok(_) => Err(ProbeError::NotServing(address.to_owned())),
         Err(status) => {
             let address = address.to_owned();
-            let message = match (noticed.get(), status.source().map(root)) {
+            let message = match (noticed.spoken(), status.source().map(root)) {
                 (Some(Spoken::Tls), _) => return Err(ProbeError::Tls(address)),
                 (Some(Spoken::Http1), _) if tells_readiness(&address).await => METRICS_ONLY.to_owned(),
                 (Some(Spoken::Http1), _) => "it speaks HTTP/1.1 and no gRPC.".to_owned(),

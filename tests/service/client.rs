@@ -96,7 +96,8 @@ async fn a_server_that_falls_silent_is_noticed_and_others_have_its_blocks() {
         let Err(ClientError::RetriesExhausted { retries: 1, errors }) = seen.result else {
             panic!("{:?}", seen.result)
         };
-        assert!(matches!(&errors[..], [ServerError::Lost { answered: 0, .. }]), "{errors:?}");
+        let [ServerError::Lost { answered: 0, message, .. }] = &errors[..] else { panic!("{errors:?}") };
+        assert_eq!(message, "It was silent for 0.7 s.");
         assert!(seen.answers.is_empty());
         assert!(begin.elapsed() >= 2 * once.ping_timeout, "{:?}", begin.elapsed());
     };
