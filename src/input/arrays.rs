@@ -180,6 +180,12 @@ struct Converter {
     /// The numbers for which there is a [`NUMBER`] in the rows, in their order.
     numbers: VecDeque<u32>,
     depth: usize,
+    /// Whether the innermost array has anything.
+    has_items: bool,
+    /// Whether it has strings of several cells, so that each of its values is a row or a puzzle.
+    has_texts: bool,
+    /// Whether the row has a string without a closing quote, so that its values are cells anyway.
+    is_open: bool,
     /// Whether the current line has a puzzle.
     has_puzzle: bool,
     /// What the line that is being read has so far.
@@ -238,7 +244,9 @@ impl Converter {
             }
             (Some(_), _) if self.value.len() < MAX_CELLS => self.value.push(byte),
             (Some(_), _) => {}
-            (None, b'"' | b'\'') => (self.quote, self.has_value) = (Some(byte), true),
+            (None, b'"' | b'\'') => {
+                (self.quote, self.has_value, self.has_items) = (Some(byte), true, true);
+            }
             (None, _) => self.take_unquoted(byte, lines),
         }
     }
@@ -258,8 +266,15 @@ impl Converter {
             b'[' => {
                 self.end_row(lines);
                 self.depth += 1;
+                (self.has_items, self.has_texts) = (false, false);
             }
             b']' => {
+                // In a list of puzzles it is one, if a bad one.
+                if !std::mem::replace(&mut self.has_items, true) && self.depth > 1 {
+                    self.add_cells(&[BLANK]);
+                }
+                self.end_item(lines);
+                self.has_texts = false;
                 let is_row = self.has_value || !self.row.is_empty();
                 self.end_row(lines);
                 if !is_row {
@@ -267,15 +282,15 @@ impl Converter {
                 }
                 self.depth = self.depth.saturating_sub(1);
             }
-            b',' => self.end_value(),
+            b',' => self.end_item(lines),
             b'\n' => {
-                self.end_value();
+                self.end_item(lines);
                 lines.push(b'\n');
                 self.has_puzzle = false;
             }
             _ if byte.is_ascii_whitespace() => self.end_value(),
             _ if self.value.len() < MAX_CELLS => {
-                self.has_value = true;
+                (self.has_value, self.has_items) = (true, true);
                 self.value.push(byte);
             }
             _ => {}
@@ -311,10 +326,27 @@ impl Converter {
         let value = std::mem::take(&mut self.value);
         match &value[..] {
             b"" => self.add_cells(&[BLANK]),
-            [_] | [b'1' | b'2', b'0'..=b'9'] => self.add_value(&value),
+            // No row has fewer cells.
+            short if short.len() < SIDES[0] || NOTHING.contains(&short) => {
+                (self.value, self.has_value) = (value, true);
+                self.end_value();
+            }
             cells => {
+                self.has_texts = true;
+                self.end_item(lines);
                 self.end_row(lines);
                 self.add_cells(cells);
+                self.end_row(lines);
+            }
+        }
+    }
+
+    /// Ends a value. Beside strings of rows or puzzles it is one of those, if a bad one.
+    fn end_item(&mut self, lines: &mut Vec<u8>) {
+        self.end_value();
+        if self.has_texts && !self.is_open {
+            for cell in std::mem::take(&mut self.row) {
+                self.row.push(cell);
                 self.end_row(lines);
             }
         }
@@ -331,7 +363,7 @@ impl Converter {
             self.add_cells(&[&[quote], &first[1..]].concat());
             self.end_row(lines);
         } else {
-            (self.value, self.has_value) = ([&[quote], first].concat(), true);
+            (self.value, self.has_value, self.is_open) = ([&[quote], first].concat(), true, true);
         }
         for &byte in rest {
             self.take_unquoted(byte, lines);
@@ -367,6 +399,7 @@ impl Converter {
     /// Ends the innermost array, if it has cells.
     fn end_row(&mut self, lines: &mut Vec<u8>) {
         self.end_value();
+        self.is_open = false;
         if self.row.is_empty() {
             return;
         }
@@ -450,7 +483,7 @@ fn is_no_puzzle(cells: &[u8]) -> bool {
 
 /// Whether a value is that of a cell, rather than the cells of a row or puzzle.
 fn is_cell(value: &[u8]) -> bool {
-    value.len() <= 2
+    value.len() < SIDES[0]
         || NOTHING.contains(&value)
         || value.strip_suffix(b".0").is_some_and(|number| number.iter().all(u8::is_ascii_digit))
 }
@@ -513,6 +546,15 @@ mod tests {
         assert_eq!(lines("[[0,1,null,null],[null,null,0,1],[1,0,3,-1],[-1,-1,1,0]]"), "01....01103...10");
         assert_eq!(lines("[\"0100000110300010\"]"), "0100000110300010");
         assert_eq!(lines(&format!("[\"{PUZZLE}\", \"{PUZZLE}\"]")), format!("{PUZZLE}\n{PUZZLE}"));
+        // As NumPy makes strings of whole numbers, and of others.
+        for (blank, end) in [("'-1'", ""), ("'nan'", ".0"), ("'0.0'", ".0"), ("'None'", "")] {
+            let strings = PUZZLE.chars().map(|cell| match cell {
+                '.' => blank.to_owned(),
+                _ => format!("'{cell}{end}'"),
+            });
+            let strings: Vec<String> = strings.collect();
+            assert_eq!(lines(&format!("[{}]", strings.join(", "))), PUZZLE, "{blank}");
+        }
         let rows: Vec<String> = (0..9).map(|row| format!("'{}'", &PUZZLE[9 * row..9 * row + 9])).collect();
         assert_eq!(lines(&format!("[{}]", rows.join(", "))), PUZZLE);
     }
@@ -606,6 +648,27 @@ mod tests {
         for (item, line) in [("3", "3#"), ("    ", "!   #"), ("puzzle", "puzzle#"), ("20", "K#"), ("", ".#")]
         {
             assert_eq!(lines(&format!("[\"{item}\",\"{PUZZLE}\"]")), format!("{line}\n{PUZZLE}"));
+        }
+        let puzzle = format!("\"{PUZZLE}\"");
+        for (item, line) in [("\"3\"", "3#"), ("\"bad\"", "!#"), ("\"\"", ".#"), ("null", ".#"), ("7", "7#")]
+        {
+            let list = [item, item, &puzzle, item, item, &puzzle, item];
+            let wanted = [line, line, PUZZLE, line, line, PUZZLE, line];
+            for between in [",", ", "] {
+                assert_eq!(lines(&format!("[{}]", list.join(between))), wanted.join("\n"), "{item}");
+            }
+            let read = lines(&format!("[{}]", list.join(",\n")));
+            assert!(read.split('\n').filter(|line| !line.is_empty()).eq(wanted), "{item}: {read}");
+        }
+        // Nor is an array of nothing, among others.
+        let four = flat(FOUR);
+        assert_eq!(lines(&format!("[{four},[],{four},[ ]]")), [FOUR, ".#", FOUR, ".#"].join("\n"));
+        // One cell that is none does not cut its puzzle to pieces.
+        for value in ["\"40\"", "\"-7\"", "\"2.5\"", "\"05\"", "40", "-7"] {
+            let rows = grid(FOUR, "0", "\"", ",", ",").replacen("\"2\"", value, 1);
+            let cells = [&FOUR[..1], "!", &FOUR[2..]].concat();
+            let lines = lines(&rows);
+            assert!(lines.starts_with(&cells) && !lines.contains('\n'), "{rows}: {lines}");
         }
         let endless = format!("[{}]", "1,".repeat(1 << 16));
         assert!(lines(&endless).len() <= MAX_CELLS + 1);
