@@ -5,6 +5,7 @@ use std::fs;
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::npy_header;
 
+use crate::harness::packed::gzip;
 use crate::harness::{Folder, assert_solves, feed, list, stderr, stdout, succeeded, sudoku, unique_puzzles};
 
 /// The cells of puzzles, one byte each.
@@ -191,7 +192,12 @@ fn damaged_arrays_are_refused_or_end_the_run() {
             "type <i8: puzzles have the type uint8",
         ),
     ];
-    for (name, bytes, answers, words) in cases {
+    // Compressed in two parts, the first of which differs from its checksum within the third puzzle.
+    let (front, back) = good.split_at(128 + 2 * 81 + 40);
+    let mut parts = [gzip(front), gzip(back)].concat();
+    parts[gzip(front).len() - 8] ^= 1;
+    let parts = [("parts", parts, 2, "parts is damaged after 164 bytes of text: ")];
+    for (name, bytes, answers, words) in cases.into_iter().chain(parts) {
         let file = folder.write(name, bytes);
         let output = sudoku(&["solve", &file]).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{name}");
