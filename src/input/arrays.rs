@@ -4,12 +4,11 @@
 //! Line ends are kept, so that messages name the line on which a puzzle ends, as long as there is one
 //! on each line; several on one line count as several lines.
 
-use std::collections::VecDeque;
 use std::io::{self, Read};
 
 use super::kind::below_comments;
 use crate::grid::Order;
-use crate::text::{BYTE_ORDER_MARK, mark_of_no_cell};
+use crate::text::{BYTE_ORDER_MARK, unwritable_value};
 
 /// The bytes read at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -29,23 +28,23 @@ const SIDES: [usize; 4] = [4, 9, 16, 25];
 /// The blank of the puzzles that are handed out.
 const BLANK: u8 = b'.';
 
-/// What stands for the number 0 until the other cells of its puzzle are known.
-const ZERO: u8 = b'\0';
-
 /// The values without quotes that are blanks.
 const NOTHING: [&[u8]; 5] = [b"None", b"null", b"NaN", b"nan", b"-1"];
 
-/// What stands for a number of two digits or more until the size of its puzzle is known.
-const NUMBER: u8 = b'\x01';
-
-/// What stands for something that is no cell, so that its puzzle has an answer: an error.
-const NO_CELL: u8 = b'\x02';
-
-/// What is written for it.
-const IN_ITS_PLACE: u8 = b'!';
-
 /// The largest number that puzzles have.
 const MAX_NUMBER: u32 = 25;
+
+/// A cell of an array.
+#[derive(Clone, Copy)]
+enum Cell {
+    Symbol(u8),
+    /// The number 0, which is a blank or a value by the other cells of its puzzle.
+    Zero,
+    /// A number of two digits or more, which is a cell by the size of its puzzle.
+    Number(u32),
+    /// Something that is no cell, so that its puzzle has an answer: an error.
+    NoCell,
+}
 
 /// The puzzles of a stream of arrays, a line each.
 pub(super) struct Arrays<R> {
@@ -174,11 +173,9 @@ struct Converter {
     /// The quote of a string that seems to have ended, until the byte behind it confirms that.
     closing: Option<u8>,
     /// The cells of the innermost array.
-    row: Vec<u8>,
+    row: Vec<Cell>,
     /// Rows that may be those of one puzzle.
-    rows: Vec<Vec<u8>>,
-    /// The numbers for which there is a [`NUMBER`] in the rows, in their order.
-    numbers: VecDeque<u32>,
+    rows: Vec<Vec<Cell>>,
     depth: usize,
     /// Whether the innermost array has anything.
     has_items: bool,
@@ -271,7 +268,7 @@ impl Converter {
             b']' => {
                 // In a list of puzzles it is one, if a bad one.
                 if !std::mem::replace(&mut self.has_items, true) && self.depth > 1 {
-                    self.add_cells(&[BLANK]);
+                    self.add_cell(Cell::Symbol(BLANK));
                 }
                 self.end_item(lines);
                 self.has_texts = false;
@@ -313,7 +310,7 @@ impl Converter {
         if std::mem::take(&mut self.has_value) {
             let value = std::mem::take(&mut self.value);
             if NOTHING.contains(&&value[..]) {
-                self.add_cells(&[BLANK]);
+                self.add_cell(Cell::Symbol(BLANK));
             } else {
                 self.add_value(value.strip_suffix(b".0").unwrap_or(&value));
             }
@@ -325,7 +322,7 @@ impl Converter {
         self.has_value = false;
         let value = std::mem::take(&mut self.value);
         match &value[..] {
-            b"" => self.add_cells(&[BLANK]),
+            b"" => self.add_cell(Cell::Symbol(BLANK)),
             // No row has fewer cells.
             short if short.len() < SIDES[0] || NOTHING.contains(&short) => {
                 (self.value, self.has_value) = (value, true);
@@ -335,7 +332,7 @@ impl Converter {
                 self.has_texts = true;
                 self.end_item(lines);
                 self.end_row(lines);
-                self.add_cells(cells);
+                self.add_symbols(cells);
                 self.end_row(lines);
             }
         }
@@ -360,7 +357,7 @@ impl Converter {
         let is_end = |byte: &u8| b",[]".contains(byte) || byte.is_ascii_whitespace();
         let (first, rest) = text.split_at(text.iter().position(is_end).unwrap_or(text.len()));
         if self.row.is_empty() && !is_cell(first) {
-            self.add_cells(&[&[quote], &first[1..]].concat());
+            self.add_symbols(&[&[quote], &first[1..]].concat());
             self.end_row(lines);
         } else {
             (self.value, self.has_value, self.is_open) = ([&[quote], first].concat(), true, true);
@@ -374,25 +371,26 @@ impl Converter {
     fn add_value(&mut self, value: &[u8]) {
         let number = || std::str::from_utf8(value).ok().filter(|_| value.iter().all(u8::is_ascii_digit));
         match value {
-            b"0" => self.add_cells(&[ZERO]),
-            b" " => self.add_cells(&[BLANK]),
-            [symbol] => self.add_cells(&[*symbol]),
-            _ => match number().and_then(|number| number.parse().ok()) {
-                // One that is too long stays so.
-                Some(number @ 10..) if self.row.len() <= MAX_CELLS => {
-                    self.row.push(NUMBER);
-                    self.numbers.push_back(number);
-                }
-                _ => self.add_cells(&[NO_CELL]),
-            },
+            b"0" => self.add_cell(Cell::Zero),
+            b" " => self.add_cell(Cell::Symbol(BLANK)),
+            [symbol] => self.add_cell(Cell::Symbol(*symbol)),
+            _ => self.add_cell(match number().and_then(|number| number.parse().ok()) {
+                Some(number @ 10..) => Cell::Number(number),
+                _ => Cell::NoCell,
+            }),
         }
     }
 
-    fn add_cells(&mut self, cells: &[u8]) {
+    fn add_cell(&mut self, cell: Cell) {
         // One that is too long stays so.
         if self.row.len() <= MAX_CELLS {
-            // Only numbers are told as such.
-            self.row.extend(cells.iter().map(|&cell| if cell == NUMBER { NO_CELL } else { cell }));
+            self.row.push(cell);
+        }
+    }
+
+    fn add_symbols(&mut self, symbols: &[u8]) {
+        for &symbol in symbols {
+            self.add_cell(Cell::Symbol(symbol));
         }
     }
 
@@ -422,12 +420,12 @@ impl Converter {
     fn end_rows(&mut self, lines: &mut Vec<u8>) {
         let rows = std::mem::take(&mut self.rows);
         // What is no cell at all says nothing about the size.
-        let mut numbers = self.numbers.iter();
-        let mut fits_4x4 = |&cell: &u8| match cell {
-            NUMBER => numbers.next().is_none_or(|&number| number > MAX_NUMBER),
-            cell => matches!(cell, ZERO | b'0'..=b'4' | BLANK | NO_CELL | b'"' | b'\''),
+        let fits_4x4 = |cell: &Cell| match cell {
+            Cell::Symbol(symbol) => matches!(symbol, b'0'..=b'4' | &BLANK | b'"' | b'\''),
+            Cell::Number(number) => *number > MAX_NUMBER,
+            Cell::Zero | Cell::NoCell => true,
         };
-        if rows.first().is_some_and(|row| row.len() == 16) && rows.iter().flatten().all(&mut fits_4x4) {
+        if rows.first().is_some_and(|row| row.len() == 16) && rows.iter().flatten().all(fits_4x4) {
             for row in &rows {
                 self.write(row, lines);
             }
@@ -436,38 +434,34 @@ impl Converter {
         }
     }
 
-    fn write(&mut self, cells: &[u8], lines: &mut Vec<u8>) {
+    fn write(&mut self, cells: &[Cell], lines: &mut Vec<u8>) {
         if std::mem::replace(&mut self.has_puzzle, true) {
             lines.push(b'\n');
         }
         // A blank line and a comment would have no answer.
-        let is_lost = is_no_puzzle(cells);
+        let is_space = |cell: &&Cell| matches!(cell, Cell::Symbol(symbol) if symbol.is_ascii_whitespace());
+        let is_lost = matches!(cells.iter().find(|cell| !is_space(cell)), None | Some(Cell::Symbol(b'#')));
         // Beside another blank it may be the first value, which detection decides.
-        let zero = if cells.contains(&BLANK) { b'0' } else { BLANK };
+        let has_blank = cells.iter().any(|cell| matches!(cell, Cell::Symbol(BLANK)));
         let order = Order::from_cells(cells.len()).filter(|order| order.side() > 1);
         let largest = order.map_or(MAX_NUMBER, |order| u32::try_from(order.side()).unwrap_or(MAX_NUMBER));
-        let mut mark = None;
         for (index, &cell) in cells.iter().enumerate() {
-            let written = match cell {
-                ZERO => zero,
-                NUMBER => match self.numbers.pop_front() {
-                    Some(number) if number <= largest => letter(number),
-                    number => {
-                        mark.get_or_insert(number);
-                        IN_ITS_PLACE
-                    }
+            let symbol = match cell {
+                Cell::Symbol(_) if is_lost && index == 0 => Err(None),
+                Cell::Symbol(symbol) => Ok(symbol),
+                Cell::Zero => Ok(if has_blank { b'0' } else { BLANK }),
+                Cell::Number(number) => match u8::try_from(number) {
+                    Ok(value) if number <= largest => Ok(value - 10 + b'A'),
+                    _ => Err(Some(number)),
                 },
-                NO_CELL => {
-                    mark.get_or_insert(None);
-                    IN_ITS_PLACE
-                }
-                _ if is_lost && index == 0 => IN_ITS_PLACE,
-                cell => cell,
+                Cell::NoCell => Err(None),
             };
-            lines.push(written);
-        }
-        if let Some(number) = mark.filter(|_| cells.len() >= MIN_CELLS) {
-            lines.extend_from_slice(mark_of_no_cell(number).as_bytes());
+            match symbol {
+                Ok(symbol) => lines.push(symbol),
+                Err(number) => {
+                    lines.extend_from_slice(unwritable_value(number).encode_utf8(&mut [0; 4]).as_bytes());
+                }
+            }
         }
         // The beginning of a comment, because a short line may look like a block size or a row.
         if cells.len() < MIN_CELLS {
@@ -476,21 +470,11 @@ impl Converter {
     }
 }
 
-/// Whether a line of these cells would be blank or a comment.
-fn is_no_puzzle(cells: &[u8]) -> bool {
-    matches!(cells.trim_ascii_start(), [] | [b'#', ..])
-}
-
 /// Whether a value is that of a cell, rather than the cells of a row or puzzle.
 fn is_cell(value: &[u8]) -> bool {
     value.len() < SIDES[0]
         || NOTHING.contains(&value)
         || value.strip_suffix(b".0").is_some_and(|number| number.iter().all(u8::is_ascii_digit))
-}
-
-/// The symbol of a number from 10 on.
-fn letter(number: u32) -> u8 {
-    u8::try_from(number).map_or(IN_ITS_PLACE, |number| number - 10 + b'A')
 }
 
 #[cfg(test)]
@@ -501,8 +485,9 @@ mod tests {
     const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
     const FOUR: &str = "12....1.........";
 
+    /// The lines of a text, with a `!` for what is no cell and no number.
     fn lines(text: &str) -> String {
-        decoded(text, Arrays::new).replace(&mark_of_no_cell(None), "")
+        decoded(text, Arrays::new).replace(unwritable_value(None), "!")
     }
 
     /// Cells between brackets, with `blank` for a blank, `quote` around each and `between` them.
@@ -635,12 +620,12 @@ mod tests {
         );
         assert_eq!(
             lines(&flat(PUZZLE).replacen('5', "26", 1)),
-            format!("!{}{}", &PUZZLE[1..], mark_of_no_cell(Some(26)))
+            format!("{}{}", unwritable_value(Some(26)), &PUZZLE[1..])
         );
         // A number that only larger puzzles have, but no symbol like it.
         assert_eq!(
             lines(&flat(PUZZLE).replacen('5', "10", 1)),
-            format!("!{}{}", &PUZZLE[1..], mark_of_no_cell(Some(10)))
+            format!("{}{}", unwritable_value(Some(10)), &PUZZLE[1..])
         );
         assert_eq!(lines(&flat(PUZZLE).replacen('5', "\"A\"", 1)), format!("A{}", &PUZZLE[1..]));
         assert_eq!(lines(&flat(PUZZLE).replacen('3', "three", 1)), format!("5!{}", &PUZZLE[2..]));
@@ -666,9 +651,8 @@ mod tests {
         // One cell that is none does not cut its puzzle to pieces.
         for value in ["\"40\"", "\"-7\"", "\"2.5\"", "\"05\"", "40", "-7"] {
             let rows = grid(FOUR, "0", "\"", ",", ",").replacen("\"2\"", value, 1);
-            let cells = [&FOUR[..1], "!", &FOUR[2..]].concat();
-            let lines = lines(&rows);
-            assert!(lines.starts_with(&cells) && !lines.contains('\n'), "{rows}: {lines}");
+            let cell = if value.contains("40") { unwritable_value(Some(40)) } else { '!' };
+            assert_eq!(lines(&rows), format!("{}{cell}{}", &FOUR[..1], &FOUR[2..]), "{rows}");
         }
         let endless = format!("[{}]", "1,".repeat(1 << 16));
         assert!(lines(&endless).len() <= MAX_CELLS + 1);

@@ -275,8 +275,10 @@ pub(super) fn write_cells(digits: &[u8], side: usize, lines: &mut Vec<u8>) {
                 0 => lines.push(b'.'),
                 1..=9 => lines.push(b'0' + digit),
                 _ if usize::from(digit) <= side => lines.push(b'A' - 10 + digit),
-                _ => lines
-                    .extend_from_slice(unwritable_value(digit.into()).encode_utf8(&mut [0; 4]).as_bytes()),
+                _ => {
+                    let character = unwritable_value(Some(digit.into()));
+                    lines.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                }
             }
         }
     }
@@ -383,7 +385,7 @@ mod tests {
         let mut lines = Vec::new();
         write_line(&[0, 1, 9, 10, 255, 49], 9, &mut lines);
         let text = String::from_utf8(lines).unwrap();
-        let wanted: String = [10, 255, 49].map(unwritable_value).iter().collect();
+        let wanted: String = [10, 255, 49].map(|value| unwritable_value(Some(value))).iter().collect();
         assert_eq!(text, format!(".19{wanted}\n"));
         let mut lines = Vec::new();
         write_line(&[0, 9, 10, 16, 25], 25, &mut lines);

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use super::alphabet::{Codec, MIDDLE_DOT, Shortcut};
 use super::bars::BarLayout;
 use super::json::Keys;
-use super::lines::{characters, is_excel_line, is_no_puzzle, puzzle_lines, trim_end};
+use super::lines::{count_characters, is_excel_line, is_no_puzzle, puzzle_lines, trim_end};
 use super::misfit::Misfit;
 use super::notation::{lay_out, recognise, sampled_cells};
 use super::readings::{are_rows, check_letters, written_cells};
@@ -508,7 +508,7 @@ pub(super) fn style_below_number(number: &[u8], rows: &[u8], goes_on: bool, hint
 
 /// The order of puzzles of this length. A single character is inconclusive.
 fn puzzle_order(cells: &[u8]) -> Option<Order> {
-    Order::from_cells(cells.len()).filter(|order| order.cells() > 1)
+    Order::from_cells(count_characters(cells)).filter(|order| order.cells() > 1)
 }
 
 /// A codec that finds the end of cells while their order is unknown: that of the largest order,
@@ -529,10 +529,9 @@ fn row_order(row: &[u8], style: RowStyle) -> Option<Order> {
         return Some(order);
     }
     // Separate cells have two characters at most; longer groups are several cells each.
-    let length = |token: &[u8]| if token.is_ascii() { token.len() } else { characters(token).count() };
-    let are_apart = tokens(row).all(|token| length(token) <= 2 || apart::number(token).is_some());
+    let are_apart = tokens(row).all(|token| count_characters(token) <= 2 || apart::number(token).is_some());
     let count = tokens(row).count();
-    let width = tokens(row).map(length).sum();
+    let width = tokens(row).map(count_characters).sum();
     // One group alone is all cells of its row, also if it is a number, as `000000003` is.
     let apart = if are_apart && count > 1 { Order::from_side(count) } else { None };
     apart.or_else(|| Order::from_side(width))
@@ -552,8 +551,7 @@ fn detect_order<'a>(
         return most_frequent(rows.filter_map(|row| row_order(row, style)).filter(is_possible));
     }
     let codec = delimiting(alphabet, notation);
-    let count = |cells: &[u8]| if cells.is_ascii() { cells.len() } else { characters(cells).count() };
-    let orders = lines.filter_map(|line| Order::from_cells(count(codec.cells(line))));
+    let orders = lines.filter_map(|line| Order::from_cells(count_characters(codec.cells(line))));
     most_frequent(orders.filter(is_possible))
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::detect::{WHOLE, fit};
-use super::lines::{characters, puzzle_lines};
+use super::lines::{characters, puzzle_lines, writable};
 use super::row_lines::{LineKind, RowStyle, classify, tokens};
 use super::rows;
 use super::{Format, Hint, Notation, bars, json};
@@ -371,7 +371,8 @@ impl What {
                 Self::Cells { cells, nearest: nearest.copied().unwrap_or(Order::NINE) }
             }
             _ => {
-                let beginning = String::from_utf8_lossy(first);
+                let written = writable(first);
+                let beginning = String::from_utf8_lossy(&written);
                 let shown = |c: char| if c.is_control() { ' ' } else { c };
                 Self::Words { beginning: beginning.chars().take(QUOTED).map(shown).collect() }
             }

@@ -6,7 +6,7 @@
 //! puzzles have the same solutions in the same characters.
 
 use super::alphabet::INVALID;
-use super::lines::{self, is_no_puzzle, puzzle_lines};
+use super::lines::{self, count_characters, is_no_puzzle, puzzle_lines};
 use super::row_lines::{LineKind, RowStyle, classify};
 use super::rows;
 use super::{Alphabet, Format, FormatError, Hint, Notation, apart};
@@ -36,8 +36,9 @@ pub(super) fn are_rows(
     style: RowStyle,
 ) -> Result<bool, FormatError> {
     let all = || puzzle_lines(text).map(<[u8]>::trim_ascii_start);
-    let sixteens =
-        || all().filter(|line| line.len() == SIXTEEN.side() && classify(line, style) == LineKind::Row);
+    let is_sixteen =
+        |line: &&[u8]| count_characters(line) == SIXTEEN.side() && classify(line, style) == LineKind::Row;
+    let sixteens = || all().filter(is_sixteen);
     let rows = sixteens().count();
     if let Some(order) = hint.order {
         return Ok(order == SIXTEEN && rows > 0);

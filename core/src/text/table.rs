@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::alphabet::INVALID;
-use super::lines::{characters, is_no_puzzle, offset, puzzle_lines};
+use super::lines::{characters, count_characters, is_no_puzzle, offset, puzzle_lines};
 use super::{Alphabet, Format, FormatError, Hint, Notation};
 use crate::grid::Order;
 
@@ -268,8 +268,7 @@ impl CellsReader {
     /// The order of the puzzle whose cells these are, all of them readable. A single character is
     /// inconclusive.
     pub(super) fn order(&mut self, cells: &[u8]) -> Option<Order> {
-        let count = if cells.is_ascii() { cells.len() } else { characters(cells).count() };
-        let order = Order::from_cells(count).filter(|order| order.cells() > 1)?;
+        let order = Order::from_cells(count_characters(cells)).filter(|order| order.cells() > 1)?;
         if self.order.is_some_and(|wanted| wanted != order) {
             return None;
         }
