@@ -356,6 +356,9 @@ const UNWRITABLE: RangeInclusive<u32> = 0x10_F000..=NO_CELL as u32;
 /// The character that stands for a value that is no number, or a larger one than the others.
 const NO_CELL: char = '\u{10FFFF}';
 
+/// That value in messages.
+pub(super) const NO_CELL_WORDS: &str = "a value that is no cell,";
+
 /// How those characters begin in UTF-8, and no others do.
 const UNWRITABLE_START: [u8; 2] = [0xF4, 0x8F];
 
@@ -412,7 +415,7 @@ fn printable(character: &[u8]) -> String {
             format!("'{c}'")
         }
         Some(MARK) => "U+FEFF, a byte-order mark,".to_owned(),
-        Some(NO_CELL) => "a value that is no cell,".to_owned(),
+        Some(NO_CELL) => NO_CELL_WORDS.to_owned(),
         Some(c) => format!("U+{:04X}", u32::from(c)),
         None => format!("byte 0x{:02X}", character.first().copied().unwrap_or_default()),
     }
