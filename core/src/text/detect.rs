@@ -13,7 +13,7 @@ use super::readings::{are_rows, check_letters, written_cells};
 use super::row_lines::{LineKind, RowStyle, are_padded, classify, has_semicolons, separated, tokens};
 use super::row_numbers::{are_column_names, are_numbered, are_words, counts_from};
 use super::rows::read_cell;
-use super::table::{Columns, first_line, is_ruler};
+use super::table::{Columns, first_line, is_ruler, lacks_first_name};
 use super::{
     Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, apart, triples,
 };
@@ -122,12 +122,18 @@ pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatEr
         let (above, lines) = skip_lines(text, true, false);
         let heading = first_line(&text[above..]);
         let below = &text[above + heading.len()..];
-        let ruler = Some(first_line(below)).filter(|line| is_ruler(line, format.columns.delimiter));
+        let (between, lines_between) = skip_lines(below, true, false);
+        let ruler = first_line(&below[between..]);
+        let (ruler_len, ruler_lines) = match is_ruler(ruler, format.columns.delimiter) {
+            true => (between + ruler.len(), lines_between + 1),
+            false => (0, 0),
+        };
         format.heading = Some(heading.strip_suffix(b"\n").unwrap_or(heading).into());
+        format.columns.lacks_first_name = lacks_first_name(heading, format.columns);
         return Ok((!heading.is_empty()).then_some(Preamble {
             format,
-            body: above + heading.len() + ruler.map_or(0, <[u8]>::len),
-            lines: lines + 1 + u64::from(ruler.is_some()),
+            body: above + heading.len() + ruler_len,
+            lines: lines + 1 + ruler_lines,
             misfit: None,
         }));
     }
@@ -638,12 +644,17 @@ mod tests {
             assert_eq!(part.format.heading(), wanted);
             assert_eq!((part.body, part.lines), if wanted.is_some() { (10, 1) } else { (0, 0) });
         }
-        let text = b"| n | puzzle |\n|--:|---|\n| 1 | 1234341221434321 |\n";
-        let beginning = sniff(text, &Hint::default(), true).unwrap().unwrap();
-        let hint = Hint { has_heading: Some(true), ..Hint::of(&beginning.format) };
-        for found in [sniff_part(text, &hint).unwrap().unwrap(), beginning] {
-            assert_eq!((found.body, found.lines), (25, 2));
-            assert_eq!(found.format.heading(), Some(&b"| n | puzzle |"[..]));
+        for between in ["", "# right\n\n"] {
+            let text = format!("| n | puzzle |\n{between}|--:|---|\n| 1 | 1234341221434321 |\n");
+            let beginning = sniff(text.as_bytes(), &Hint::default(), true).unwrap().unwrap();
+            let hint = Hint { has_heading: Some(true), ..Hint::of(&beginning.format) };
+            for found in [sniff_part(text.as_bytes(), &hint).unwrap().unwrap(), beginning] {
+                assert_eq!(
+                    (found.body, found.lines),
+                    (25 + between.len(), 2 + between.lines().count() as u64)
+                );
+                assert_eq!(found.format.heading(), Some(&b"| n | puzzle |"[..]));
+            }
         }
     }
 

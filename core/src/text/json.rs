@@ -610,8 +610,9 @@ pub(super) fn is_array_of_puzzles(line: &[u8]) -> bool {
 /// Whether the puzzles of some of the first objects are arrays of as many values as a puzzle has.
 pub(super) fn has_values(text: &[u8], keys: &Keys) -> bool {
     let mut objects = puzzle_lines(text).take(OBJECTS_SEEN).filter_map(|line| read_object(line, keys).ok());
-    objects.any(|(puzzle, _)| {
-        matches!(puzzle, Some(Cells::Values(values)) if Order::from_cells(values.len()).is_some() && !are_no_cells(&values))
+    objects.any(|(puzzle, _)| match puzzle {
+        Some(Cells::Values(values)) => Order::from_cells(values.len()).is_some() && !are_no_cells(&values),
+        _ => false,
     })
 }
 
