@@ -14,6 +14,7 @@ use sudoku_core::answer::{
     PuzzleReader, RateTask, RatedRow, Raters, Solvers, Task, Visitor,
 };
 use sudoku_core::canon::NoBasis;
+use sudoku_core::counted::counted;
 use sudoku_core::generate::{
     self, ClueRange, Constraints, Difficulty, Generator, Grids, Kind, Recipe, Symmetry,
 };
@@ -424,12 +425,6 @@ impl PuzzleReader for SolutionReader<'_> {
             read => read,
         }
     }
-}
-
-/// `1 puzzle`, `2 puzzles`.
-fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 /// Checks puzzles, or puzzles with the solutions beside them. Returns the verdicts, and the rows and
