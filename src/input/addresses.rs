@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn the_rest_of_a_long_address_is_no_part_of_its_puzzle() {
         let long = format!("https://example.org/{PUZZLE}?{}", "x".repeat(200_000));
-        let rest = &long[MAX_LINE_BYTES as usize..];
+        let rest = &long[usize::try_from(MAX_LINE_BYTES).unwrap()..];
         assert_eq!(lines(&format!("{long}\n{PUZZLE}\n")), format!("{PUZZLE}#{rest}\n{PUZZLE}\n"));
     }
 

@@ -124,10 +124,9 @@ pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatEr
         let below = &text[above + heading.len()..];
         let (between, lines_between) = skip_lines(below, true, false);
         let ruler = first_line(&below[between..]);
-        let (ruler_len, ruler_lines) = match is_ruler(ruler, format.columns.delimiter) {
-            true => (between + ruler.len(), lines_between + 1),
-            false => (0, 0),
-        };
+        let has_ruler = is_ruler(ruler, format.columns.delimiter);
+        let (ruler_len, ruler_lines) =
+            if has_ruler { (between + ruler.len(), lines_between + 1) } else { (0, 0) };
         format.heading = Some(heading.strip_suffix(b"\n").unwrap_or(heading).into());
         format.columns.lacks_first_name = lacks_first_name(heading, format.columns);
         return Ok((!heading.is_empty()).then_some(Preamble {
