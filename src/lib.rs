@@ -39,12 +39,11 @@ pub use sudoku_core::{
 };
 
 #[doc(hidden)]
-pub use sudoku_core::poison;
+pub use sudoku_core::{counted, poison};
 
 #[doc(hidden)]
 pub mod build_info;
 pub mod client;
-mod counted;
 pub mod input;
 pub mod load;
 pub mod offline;

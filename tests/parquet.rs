@@ -103,6 +103,27 @@ fn a_file_is_known_by_its_bytes_and_may_come_through_a_pipe() {
 }
 
 #[test]
+fn what_is_validated_first_is_read_as_the_same_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (out, strict) = (path("out.parquet"), path("strict.parquet"));
+    // As text by themselves, the names of the first two would be bad puzzles.
+    for name in ["lz4", "fsl", "types"] {
+        let file = fixture(&format!("{name}.parquet"));
+        let run = |more: &[&str]| {
+            let output = sudoku(&[&["solve", file.to_str().unwrap()][..], more].concat());
+            assert!(output.status.success(), "{name} {more:?}: {}", stderr(&output));
+            stdout(&output)
+        };
+        assert_eq!(run(&["--strict"]), run(&[]), "{name}");
+        // The columns of the file are copied, with their types.
+        run(&["-o", &out]);
+        run(&["--strict", "-o", &strict]);
+        assert_eq!(fs::read(&strict).unwrap(), fs::read(&out).unwrap(), "{name}");
+    }
+}
+
+#[test]
 fn what_is_written_has_the_columns_of_the_input_and_the_answers() {
     let puzzles = puzzles();
     let folder = tempfile::tempdir().unwrap();

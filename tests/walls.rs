@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 /// The modules in the order in which they may use each other.
 const ORDER: [&str; 19] = [
     "grid",
+    "counted",
     "poison",
     "simd",
     "text",
@@ -18,7 +19,6 @@ const ORDER: [&str; 19] = [
     "generate",
     "explore",
     "build_info",
-    "counted",
     "pipeline",
     "input",
     "offline",

@@ -154,15 +154,6 @@ pub struct OutOfRange {
     pub side: usize,
 }
 
-/// A number of cells, in words: `1 cell`, `81 cells`.
-pub(crate) struct CellCount(pub(crate) usize);
-
-impl fmt::Display for CellCount {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.0, if self.0 == 1 { "cell" } else { "cells" })
-    }
-}
-
 /// A value from 1 to the side of its grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digit(u8);

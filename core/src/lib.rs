@@ -37,6 +37,8 @@
 
 pub mod answer;
 pub mod canon;
+#[doc(hidden)]
+pub mod counted;
 pub mod explore;
 pub mod generate;
 pub mod grid;

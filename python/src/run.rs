@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_buffer::Buffer;
 use numpy::{PyArray1, PyArrayMethods as _};
@@ -14,6 +14,7 @@ use sudoku_core::answer::{
     PuzzleReader, RateTask, RatedRow, Raters, Solvers, Task, Visitor,
 };
 use sudoku_core::canon::NoBasis;
+use sudoku_core::counted::counted;
 use sudoku_core::generate::{
     self, ClueRange, Constraints, Difficulty, Generator, Grids, Kind, Recipe, Symmetry,
 };
@@ -426,12 +427,6 @@ impl PuzzleReader for SolutionReader<'_> {
     }
 }
 
-/// `1 puzzle`, `2 puzzles`.
-fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
-}
-
 /// Checks puzzles, or puzzles with the solutions beside them. Returns the verdicts, and the rows and
 /// columns of wrong cells.
 #[pyfunction]
@@ -699,7 +694,7 @@ pub fn make<'py>(
     let (cells, threads) = (order.cells(), blocks::threads(threads)?);
     let mut puzzles: Vec<u8> = zeros(count.checked_mul(cells))?;
     let mut solutions: Vec<u8> = zeros(count.checked_mul(cells))?;
-    let given_up = Mutex::new(0_usize);
+    let (gave_up, has_panicked) = (AtomicBool::new(false), AtomicBool::new(false));
     let mut jobs = Vec::new();
     let (mut clues, mut solved) = (puzzles.as_mut_slice(), solutions.as_mut_slice());
     let most = generator.recipe().job(count as u64, threads);
@@ -710,14 +705,14 @@ pub fn make<'py>(
     blocks::run(py, threads, jobs, |(places, clues, solved), cancel: &AtomicBool| {
         let mut work = || generator.make(places.start as u64, places.len(), cancel);
         let Ok(made) = catch_unwind(AssertUnwindSafe(&mut work)) else {
-            *given_up.lock().ignore_poison() += places.len();
+            has_panicked.store(true, Ordering::Relaxed);
             return false;
         };
         let Ok(made) = made else { return true };
-        let mut failed = 0;
+        let mut is_whole = true;
         for (at, puzzle) in made.into_iter().enumerate() {
             let Ok(puzzle) = puzzle else {
-                failed += 1;
+                is_whole = false;
                 continue;
             };
             let place = at * cells..(at + 1) * cells;
@@ -726,10 +721,13 @@ pub fn make<'py>(
                 solved[place].copy_from_slice(solution.digits());
             }
         }
-        *given_up.lock().ignore_poison() += failed;
-        failed == 0
+        gave_up.fetch_or(!is_whole, Ordering::Relaxed);
+        is_whole
     })?;
-    if given_up.into_inner().ignore_poison() > 0 {
+    if has_panicked.into_inner() {
+        return Err(PyRuntimeError::new_err("The puzzles were not made because of an internal error."));
+    }
+    if gave_up.into_inner() {
         let recipe = generator.recipe();
         let attempts = counted(recipe.attempts, "attempt");
         return Err(PyRuntimeError::new_err(format!(

@@ -37,7 +37,13 @@ impl<R: Read> Addresses<R> {
         self.text.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut self.line)?;
         let is_beginning = !std::mem::replace(&mut self.is_within_line, !self.line.ends_with(b"\n"));
         if is_beginning && let Some(cells) = cells(&self.line) {
-            let end: &[u8] = if self.line.ends_with(b"\n") { b"\n" } else { b"" };
+            // The rest of a longer line becomes a comment.
+            let is_cut = self.line.len() as u64 == MAX_LINE_BYTES;
+            let end: &[u8] = match self.line.last() {
+                Some(b'\n') => b"\n",
+                _ if is_cut => b"#",
+                _ => b"",
+            };
             self.line = [cells, end].concat();
         }
         Ok(())
@@ -107,6 +113,13 @@ mod tests {
                 format!("{cells}\n{PUZZLE}\n{cells}\n")
             );
         }
+    }
+
+    #[test]
+    fn the_rest_of_a_long_address_is_no_part_of_its_puzzle() {
+        let long = format!("https://example.org/{PUZZLE}?{}", "x".repeat(200_000));
+        let rest = &long[usize::try_from(MAX_LINE_BYTES).unwrap()..];
+        assert_eq!(lines(&format!("{long}\n{PUZZLE}\n")), format!("{PUZZLE}#{rest}\n{PUZZLE}\n"));
     }
 
     #[test]

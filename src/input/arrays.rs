@@ -4,12 +4,11 @@
 //! Line ends are kept, so that messages name the line on which a puzzle ends, as long as there is one
 //! on each line; several on one line count as several lines.
 
-use std::collections::VecDeque;
 use std::io::{self, Read};
 
 use super::kind::below_comments;
 use crate::grid::Order;
-use crate::text::{BYTE_ORDER_MARK, mark_of_no_cell};
+use crate::text::{BYTE_ORDER_MARK, unwritable_value};
 
 /// The bytes read at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -29,23 +28,23 @@ const SIDES: [usize; 4] = [4, 9, 16, 25];
 /// The blank of the puzzles that are handed out.
 const BLANK: u8 = b'.';
 
-/// What stands for the number 0 until the other cells of its puzzle are known.
-const ZERO: u8 = b'\0';
-
 /// The values without quotes that are blanks.
 const NOTHING: [&[u8]; 5] = [b"None", b"null", b"NaN", b"nan", b"-1"];
 
-/// What stands for a number of two digits or more until the size of its puzzle is known.
-const NUMBER: u8 = b'\x01';
-
-/// What stands for something that is no cell, so that its puzzle has an answer: an error.
-const NO_CELL: u8 = b'\x02';
-
-/// What is written for it.
-const IN_ITS_PLACE: u8 = b'!';
-
 /// The largest number that puzzles have.
 const MAX_NUMBER: u32 = 25;
+
+/// A cell of an array.
+#[derive(Clone, Copy)]
+enum Cell {
+    Symbol(u8),
+    /// The number 0, which is a blank or a value by the other cells of its puzzle.
+    Zero,
+    /// A number of two digits or more, which is a cell by the size of its puzzle.
+    Number(u32),
+    /// Something that is no cell, so that its puzzle has an answer: an error.
+    NoCell,
+}
 
 /// The puzzles of a stream of arrays, a line each.
 pub(super) struct Arrays<R> {
@@ -174,12 +173,16 @@ struct Converter {
     /// The quote of a string that seems to have ended, until the byte behind it confirms that.
     closing: Option<u8>,
     /// The cells of the innermost array.
-    row: Vec<u8>,
+    row: Vec<Cell>,
     /// Rows that may be those of one puzzle.
-    rows: Vec<Vec<u8>>,
-    /// The numbers for which there is a [`NUMBER`] in the rows, in their order.
-    numbers: VecDeque<u32>,
+    rows: Vec<Vec<Cell>>,
     depth: usize,
+    /// Whether the innermost array has anything.
+    has_items: bool,
+    /// Whether it has strings of several cells, so that each of its values is a row or a puzzle.
+    has_texts: bool,
+    /// Whether the row has a string without a closing quote, so that its values are cells anyway.
+    is_open: bool,
     /// Whether the current line has a puzzle.
     has_puzzle: bool,
     /// What the line that is being read has so far.
@@ -238,7 +241,9 @@ impl Converter {
             }
             (Some(_), _) if self.value.len() < MAX_CELLS => self.value.push(byte),
             (Some(_), _) => {}
-            (None, b'"' | b'\'') => (self.quote, self.has_value) = (Some(byte), true),
+            (None, b'"' | b'\'') => {
+                (self.quote, self.has_value, self.has_items) = (Some(byte), true, true);
+            }
             (None, _) => self.take_unquoted(byte, lines),
         }
     }
@@ -258,8 +263,15 @@ impl Converter {
             b'[' => {
                 self.end_row(lines);
                 self.depth += 1;
+                (self.has_items, self.has_texts) = (false, false);
             }
             b']' => {
+                // In a list of puzzles it is one, if a bad one.
+                if !std::mem::replace(&mut self.has_items, true) && self.depth > 1 {
+                    self.add_cell(Cell::Symbol(BLANK));
+                }
+                self.end_item(lines);
+                self.has_texts = false;
                 let is_row = self.has_value || !self.row.is_empty();
                 self.end_row(lines);
                 if !is_row {
@@ -267,15 +279,15 @@ impl Converter {
                 }
                 self.depth = self.depth.saturating_sub(1);
             }
-            b',' => self.end_value(),
+            b',' => self.end_item(lines),
             b'\n' => {
-                self.end_value();
+                self.end_item(lines);
                 lines.push(b'\n');
                 self.has_puzzle = false;
             }
             _ if byte.is_ascii_whitespace() => self.end_value(),
             _ if self.value.len() < MAX_CELLS => {
-                self.has_value = true;
+                (self.has_value, self.has_items) = (true, true);
                 self.value.push(byte);
             }
             _ => {}
@@ -298,7 +310,7 @@ impl Converter {
         if std::mem::take(&mut self.has_value) {
             let value = std::mem::take(&mut self.value);
             if NOTHING.contains(&&value[..]) {
-                self.add_cells(&[BLANK]);
+                self.add_cell(Cell::Symbol(BLANK));
             } else {
                 self.add_value(value.strip_suffix(b".0").unwrap_or(&value));
             }
@@ -310,11 +322,28 @@ impl Converter {
         self.has_value = false;
         let value = std::mem::take(&mut self.value);
         match &value[..] {
-            b"" => self.add_cells(&[BLANK]),
-            [_] | [b'1' | b'2', b'0'..=b'9'] => self.add_value(&value),
+            b"" => self.add_cell(Cell::Symbol(BLANK)),
+            // No row has fewer cells.
+            short if short.len() < SIDES[0] || NOTHING.contains(&short) => {
+                (self.value, self.has_value) = (value, true);
+                self.end_value();
+            }
             cells => {
+                self.has_texts = true;
+                self.end_item(lines);
                 self.end_row(lines);
-                self.add_cells(cells);
+                self.add_symbols(cells);
+                self.end_row(lines);
+            }
+        }
+    }
+
+    /// Ends a value. Beside strings of rows or puzzles it is one of those, if a bad one.
+    fn end_item(&mut self, lines: &mut Vec<u8>) {
+        self.end_value();
+        if self.has_texts && !self.is_open {
+            for cell in std::mem::take(&mut self.row) {
+                self.row.push(cell);
                 self.end_row(lines);
             }
         }
@@ -328,10 +357,10 @@ impl Converter {
         let is_end = |byte: &u8| b",[]".contains(byte) || byte.is_ascii_whitespace();
         let (first, rest) = text.split_at(text.iter().position(is_end).unwrap_or(text.len()));
         if self.row.is_empty() && !is_cell(first) {
-            self.add_cells(&[&[quote], &first[1..]].concat());
+            self.add_symbols(&[&[quote], &first[1..]].concat());
             self.end_row(lines);
         } else {
-            (self.value, self.has_value) = ([&[quote], first].concat(), true);
+            (self.value, self.has_value, self.is_open) = ([&[quote], first].concat(), true, true);
         }
         for &byte in rest {
             self.take_unquoted(byte, lines);
@@ -342,31 +371,33 @@ impl Converter {
     fn add_value(&mut self, value: &[u8]) {
         let number = || std::str::from_utf8(value).ok().filter(|_| value.iter().all(u8::is_ascii_digit));
         match value {
-            b"0" => self.add_cells(&[ZERO]),
-            b" " => self.add_cells(&[BLANK]),
-            [symbol] => self.add_cells(&[*symbol]),
-            _ => match number().and_then(|number| number.parse().ok()) {
-                // One that is too long stays so.
-                Some(number @ 10..) if self.row.len() <= MAX_CELLS => {
-                    self.row.push(NUMBER);
-                    self.numbers.push_back(number);
-                }
-                _ => self.add_cells(&[NO_CELL]),
-            },
+            b"0" => self.add_cell(Cell::Zero),
+            b" " => self.add_cell(Cell::Symbol(BLANK)),
+            [symbol] => self.add_cell(Cell::Symbol(*symbol)),
+            _ => self.add_cell(match number().and_then(|number| number.parse().ok()) {
+                Some(number @ 10..) => Cell::Number(number),
+                _ => Cell::NoCell,
+            }),
         }
     }
 
-    fn add_cells(&mut self, cells: &[u8]) {
+    fn add_cell(&mut self, cell: Cell) {
         // One that is too long stays so.
         if self.row.len() <= MAX_CELLS {
-            // Only numbers are told as such.
-            self.row.extend(cells.iter().map(|&cell| if cell == NUMBER { NO_CELL } else { cell }));
+            self.row.push(cell);
+        }
+    }
+
+    fn add_symbols(&mut self, symbols: &[u8]) {
+        for &symbol in symbols {
+            self.add_cell(Cell::Symbol(symbol));
         }
     }
 
     /// Ends the innermost array, if it has cells.
     fn end_row(&mut self, lines: &mut Vec<u8>) {
         self.end_value();
+        self.is_open = false;
         if self.row.is_empty() {
             return;
         }
@@ -389,12 +420,12 @@ impl Converter {
     fn end_rows(&mut self, lines: &mut Vec<u8>) {
         let rows = std::mem::take(&mut self.rows);
         // What is no cell at all says nothing about the size.
-        let mut numbers = self.numbers.iter();
-        let mut fits_4x4 = |&cell: &u8| match cell {
-            NUMBER => numbers.next().is_none_or(|&number| number > MAX_NUMBER),
-            cell => matches!(cell, ZERO | b'0'..=b'4' | BLANK | NO_CELL | b'"' | b'\''),
+        let fits_4x4 = |cell: &Cell| match cell {
+            Cell::Symbol(symbol) => matches!(symbol, b'0'..=b'4' | &BLANK | b'"' | b'\''),
+            Cell::Number(number) => *number > MAX_NUMBER,
+            Cell::Zero | Cell::NoCell => true,
         };
-        if rows.first().is_some_and(|row| row.len() == 16) && rows.iter().flatten().all(&mut fits_4x4) {
+        if rows.first().is_some_and(|row| row.len() == 16) && rows.iter().flatten().all(fits_4x4) {
             for row in &rows {
                 self.write(row, lines);
             }
@@ -403,38 +434,34 @@ impl Converter {
         }
     }
 
-    fn write(&mut self, cells: &[u8], lines: &mut Vec<u8>) {
+    fn write(&mut self, cells: &[Cell], lines: &mut Vec<u8>) {
         if std::mem::replace(&mut self.has_puzzle, true) {
             lines.push(b'\n');
         }
         // A blank line and a comment would have no answer.
-        let is_lost = is_no_puzzle(cells);
+        let is_space = |cell: &&Cell| matches!(cell, Cell::Symbol(symbol) if symbol.is_ascii_whitespace());
+        let is_lost = matches!(cells.iter().find(|cell| !is_space(cell)), None | Some(Cell::Symbol(b'#')));
         // Beside another blank it may be the first value, which detection decides.
-        let zero = if cells.contains(&BLANK) { b'0' } else { BLANK };
+        let has_blank = cells.iter().any(|cell| matches!(cell, Cell::Symbol(BLANK)));
         let order = Order::from_cells(cells.len()).filter(|order| order.side() > 1);
         let largest = order.map_or(MAX_NUMBER, |order| u32::try_from(order.side()).unwrap_or(MAX_NUMBER));
-        let mut mark = None;
         for (index, &cell) in cells.iter().enumerate() {
-            let written = match cell {
-                ZERO => zero,
-                NUMBER => match self.numbers.pop_front() {
-                    Some(number) if number <= largest => letter(number),
-                    number => {
-                        mark.get_or_insert(number);
-                        IN_ITS_PLACE
-                    }
+            let symbol = match cell {
+                Cell::Symbol(_) if is_lost && index == 0 => Err(None),
+                Cell::Symbol(symbol) => Ok(symbol),
+                Cell::Zero => Ok(if has_blank { b'0' } else { BLANK }),
+                Cell::Number(number) => match u8::try_from(number) {
+                    Ok(value) if number <= largest => Ok(value - 10 + b'A'),
+                    _ => Err(Some(number)),
                 },
-                NO_CELL => {
-                    mark.get_or_insert(None);
-                    IN_ITS_PLACE
-                }
-                _ if is_lost && index == 0 => IN_ITS_PLACE,
-                cell => cell,
+                Cell::NoCell => Err(None),
             };
-            lines.push(written);
-        }
-        if let Some(number) = mark.filter(|_| cells.len() >= MIN_CELLS) {
-            lines.extend_from_slice(mark_of_no_cell(number).as_bytes());
+            match symbol {
+                Ok(symbol) => lines.push(symbol),
+                Err(number) => {
+                    lines.extend_from_slice(unwritable_value(number).encode_utf8(&mut [0; 4]).as_bytes());
+                }
+            }
         }
         // The beginning of a comment, because a short line may look like a block size or a row.
         if cells.len() < MIN_CELLS {
@@ -443,21 +470,11 @@ impl Converter {
     }
 }
 
-/// Whether a line of these cells would be blank or a comment.
-fn is_no_puzzle(cells: &[u8]) -> bool {
-    matches!(cells.trim_ascii_start(), [] | [b'#', ..])
-}
-
 /// Whether a value is that of a cell, rather than the cells of a row or puzzle.
 fn is_cell(value: &[u8]) -> bool {
-    value.len() <= 2
+    value.len() < SIDES[0]
         || NOTHING.contains(&value)
         || value.strip_suffix(b".0").is_some_and(|number| number.iter().all(u8::is_ascii_digit))
-}
-
-/// The symbol of a number from 10 on.
-fn letter(number: u32) -> u8 {
-    u8::try_from(number).map_or(IN_ITS_PLACE, |number| number - 10 + b'A')
 }
 
 #[cfg(test)]
@@ -468,8 +485,9 @@ mod tests {
     const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
     const FOUR: &str = "12....1.........";
 
+    /// The lines of a text, with a `!` for what is no cell and no number.
     fn lines(text: &str) -> String {
-        decoded(text, Arrays::new).replace(&mark_of_no_cell(None), "")
+        decoded(text, Arrays::new).replace(unwritable_value(None), "!")
     }
 
     /// Cells between brackets, with `blank` for a blank, `quote` around each and `between` them.
@@ -513,6 +531,15 @@ mod tests {
         assert_eq!(lines("[[0,1,null,null],[null,null,0,1],[1,0,3,-1],[-1,-1,1,0]]"), "01....01103...10");
         assert_eq!(lines("[\"0100000110300010\"]"), "0100000110300010");
         assert_eq!(lines(&format!("[\"{PUZZLE}\", \"{PUZZLE}\"]")), format!("{PUZZLE}\n{PUZZLE}"));
+        // As NumPy makes strings of whole numbers, and of others.
+        for (blank, end) in [("'-1'", ""), ("'nan'", ".0"), ("'0.0'", ".0"), ("'None'", "")] {
+            let strings = PUZZLE.chars().map(|cell| match cell {
+                '.' => blank.to_owned(),
+                _ => format!("'{cell}{end}'"),
+            });
+            let strings: Vec<String> = strings.collect();
+            assert_eq!(lines(&format!("[{}]", strings.join(", "))), PUZZLE, "{blank}");
+        }
         let rows: Vec<String> = (0..9).map(|row| format!("'{}'", &PUZZLE[9 * row..9 * row + 9])).collect();
         assert_eq!(lines(&format!("[{}]", rows.join(", "))), PUZZLE);
     }
@@ -593,12 +620,12 @@ mod tests {
         );
         assert_eq!(
             lines(&flat(PUZZLE).replacen('5', "26", 1)),
-            format!("!{}{}", &PUZZLE[1..], mark_of_no_cell(Some(26)))
+            format!("{}{}", unwritable_value(Some(26)), &PUZZLE[1..])
         );
         // A number that only larger puzzles have, but no symbol like it.
         assert_eq!(
             lines(&flat(PUZZLE).replacen('5', "10", 1)),
-            format!("!{}{}", &PUZZLE[1..], mark_of_no_cell(Some(10)))
+            format!("{}{}", unwritable_value(Some(10)), &PUZZLE[1..])
         );
         assert_eq!(lines(&flat(PUZZLE).replacen('5', "\"A\"", 1)), format!("A{}", &PUZZLE[1..]));
         assert_eq!(lines(&flat(PUZZLE).replacen('3', "three", 1)), format!("5!{}", &PUZZLE[2..]));
@@ -606,6 +633,26 @@ mod tests {
         for (item, line) in [("3", "3#"), ("    ", "!   #"), ("puzzle", "puzzle#"), ("20", "K#"), ("", ".#")]
         {
             assert_eq!(lines(&format!("[\"{item}\",\"{PUZZLE}\"]")), format!("{line}\n{PUZZLE}"));
+        }
+        let puzzle = format!("\"{PUZZLE}\"");
+        for (item, line) in [("\"3\"", "3#"), ("\"bad\"", "!#"), ("\"\"", ".#"), ("null", ".#"), ("7", "7#")]
+        {
+            let list = [item, item, &puzzle, item, item, &puzzle, item];
+            let wanted = [line, line, PUZZLE, line, line, PUZZLE, line];
+            for between in [",", ", "] {
+                assert_eq!(lines(&format!("[{}]", list.join(between))), wanted.join("\n"), "{item}");
+            }
+            let read = lines(&format!("[{}]", list.join(",\n")));
+            assert!(read.split('\n').filter(|line| !line.is_empty()).eq(wanted), "{item}: {read}");
+        }
+        // Nor is an array of nothing, among others.
+        let four = flat(FOUR);
+        assert_eq!(lines(&format!("[{four},[],{four},[ ]]")), [FOUR, ".#", FOUR, ".#"].join("\n"));
+        // One cell that is none does not cut its puzzle to pieces.
+        for value in ["\"40\"", "\"-7\"", "\"2.5\"", "\"05\"", "40", "-7"] {
+            let rows = grid(FOUR, "0", "\"", ",", ",").replacen("\"2\"", value, 1);
+            let cell = if value.contains("40") { unwritable_value(Some(40)) } else { '!' };
+            assert_eq!(lines(&rows), format!("{}{cell}{}", &FOUR[..1], &FOUR[2..]), "{rows}");
         }
         let endless = format!("[{}]", "1,".repeat(1 << 16));
         assert!(lines(&endless).len() <= MAX_CELLS + 1);

@@ -216,36 +216,37 @@ pub(super) struct NpyText<R> {
     /// Their lines, handed out up to `at`.
     lines: Vec<u8>,
     at: usize,
+    /// What ended the reading, to be returned once the lines before it are handed out.
+    failure: Option<io::Error>,
 }
 
 impl<R: Read> NpyText<R> {
     /// The text of the cells behind a header.
     pub(super) const fn new(cells: R, shape: ArrayShape) -> Self {
         let left = shape.puzzles;
-        Self { cells, shape, left, digits: Vec::new(), lines: Vec::new(), at: 0 }
+        Self { cells, shape, left, digits: Vec::new(), lines: Vec::new(), at: 0, failure: None }
     }
 
-    /// Reads on until there are lines to hand out, or the end.
-    fn advance(&mut self) -> io::Result<()> {
+    /// Reads on until there are lines to hand out, a failure, or the end.
+    fn advance(&mut self) {
         self.lines.clear();
         self.at = 0;
         let cells = self.shape.order.cells();
         let puzzles = self.left.min((BUFFER_BYTES / cells) as u64);
         self.digits.resize(usize::try_from(puzzles).unwrap_or(0) * cells, 0);
         let mut length = 0;
-        let mut failure = None;
-        while length < self.digits.len() && failure.is_none() {
+        while length < self.digits.len() && self.failure.is_none() {
             match self.cells.read(&mut self.digits[length..]) {
                 Ok(0) => {
                     let all = self.shape.puzzles;
                     let read = all - self.left + (length / cells) as u64;
                     let all = counted(all, "puzzle");
                     let what = format!("its shape promises {all}, and it ends after {read}");
-                    failure = Some(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+                    self.failure = Some(io::Error::new(io::ErrorKind::UnexpectedEof, what));
                 }
                 Ok(more) => length += more,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => failure = Some(error),
+                Err(error) => self.failure = Some(error),
             }
         }
         let whole = length / cells;
@@ -253,11 +254,6 @@ impl<R: Read> NpyText<R> {
             write_line(digits, self.shape.order.side(), &mut self.lines);
         }
         self.left -= whole as u64;
-        match failure {
-            // The whole puzzles before it are handed out first; reading again fails again.
-            Some(error) if self.lines.is_empty() => Err(error),
-            _ => Ok(()),
-        }
     }
 }
 
@@ -279,8 +275,10 @@ pub(super) fn write_cells(digits: &[u8], side: usize, lines: &mut Vec<u8>) {
                 0 => lines.push(b'.'),
                 1..=9 => lines.push(b'0' + digit),
                 _ if usize::from(digit) <= side => lines.push(b'A' - 10 + digit),
-                _ => lines
-                    .extend_from_slice(unwritable_value(digit.into()).encode_utf8(&mut [0; 4]).as_bytes()),
+                _ => {
+                    let character = unwritable_value(Some(digit.into()));
+                    lines.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                }
             }
         }
     }
@@ -288,11 +286,16 @@ pub(super) fn write_cells(digits: &[u8], side: usize, lines: &mut Vec<u8>) {
 
 impl<R: Read> Read for NpyText<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.lines.len() {
+        if self.at == self.lines.len() && self.failure.is_none() {
             if self.left == 0 {
                 return self.end();
             }
-            self.advance()?;
+            self.advance();
+        }
+        if self.at == self.lines.len()
+            && let Some(failure) = self.failure.take()
+        {
+            return Err(failure);
         }
         let length = (&self.lines[self.at..]).read(buffer)?;
         self.at += length;
@@ -382,7 +385,7 @@ mod tests {
         let mut lines = Vec::new();
         write_line(&[0, 1, 9, 10, 255, 49], 9, &mut lines);
         let text = String::from_utf8(lines).unwrap();
-        let wanted: String = [10, 255, 49].map(unwritable_value).iter().collect();
+        let wanted: String = [10, 255, 49].map(|value| unwritable_value(Some(value))).iter().collect();
         assert_eq!(text, format!(".19{wanted}\n"));
         let mut lines = Vec::new();
         write_line(&[0, 9, 10, 16, 25], 25, &mut lines);

@@ -17,7 +17,7 @@ use crate::text::{Format, Hint, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, Records, skip
 pub struct Reader {
     pub(super) source: Source,
     pub(super) format: Format,
-    /// The line that declares the format of those below it, where there is one.
+    /// The lines above the puzzles that belong to their format, where there are some.
     pub(super) prelude: Vec<u8>,
     /// What the format was detected from, if it is that of a `grid`.
     pub(super) sample: Option<FormatSample>,
@@ -61,9 +61,9 @@ impl Reader {
         &self.format
     }
 
-    /// The line before the first puzzle that declares the format: a header, or the heading row of a
-    /// table. Empty for other notations. It belongs to no chunk, so whoever passes chunks on has to
-    /// pass it on too.
+    /// The lines above the puzzles that belong to their format, mostly none: a header, the heading of
+    /// a table or of triples, the names of columns or a number above grids. They belong to no chunk, so
+    /// whoever passes chunks on has to pass them on too.
     #[must_use]
     pub fn prelude(&self) -> &[u8] {
         &self.prelude

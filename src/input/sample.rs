@@ -61,9 +61,9 @@ impl Source {
     /// What is known about the text besides what the user has said.
     fn known(&self, hint: &Hint) -> Hint {
         let mut hint = hint.clone();
-        if let Backing::Stream { decoding: Some(Decoding::Npy(order)), .. } = &self.backing {
+        if let Some(order) = self.npy_order {
             hint.notation.get_or_insert(Notation::Lines);
-            hint.order.get_or_insert(*order);
+            hint.order.get_or_insert(order);
             hint.alphabet.get_or_insert(Alphabet::Letters);
         }
         #[cfg(feature = "parquet")]

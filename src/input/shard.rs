@@ -95,7 +95,7 @@ impl Source {
             Backing::Stream { decoding: Some(Decoding::Arrays), .. } => {
                 "It has arrays: write its puzzles into a file first, one a line."
             }
-            Backing::Stream { decoding: Some(Decoding::Npy(_)), .. } => {
+            Backing::Stream { decoding: Some(Decoding::Npy), .. } => {
                 "It is a NumPy array: write its puzzles into a file first, one a line."
             }
             #[cfg(feature = "parquet")]

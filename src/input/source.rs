@@ -36,6 +36,8 @@ pub struct Source {
     pub(super) end: u64,
     /// The terminal, pipe or socket that it is read from, uncompressed.
     live: Option<Live>,
+    /// The order of the puzzles, if they are those of an array of NumPy, a line each.
+    pub(super) npy_order: Option<Order>,
     /// The Parquet file whose text it is.
     #[cfg(feature = "parquet")]
     parquet: Option<Arc<ParquetFile>>,
@@ -62,8 +64,8 @@ pub(super) enum Decoding {
     Arrays,
     /// From addresses.
     Addresses,
-    /// From an array of puzzles of this order.
-    Npy(Order),
+    /// From an array of NumPy.
+    Npy,
     /// From the columns of a Parquet file.
     #[cfg(feature = "parquet")]
     Parquet,
@@ -135,12 +137,13 @@ impl Source {
         }
         let input = Named { name: &name, is_file: true };
         let listed = if kind == ContentKind::Zip { zip::open_file(&file, &input)? } else { None };
-        let (stream, decoding) = match listed {
+        let (text, decoding) = match listed {
             Some(content) => (unpacked(content, &input)?, Some(Decoding::Compressed)),
             None => decoded(Box::new(file), kind, &input)?,
         };
-        let backing = Backing::Stream { stream, decoding, file: Some(stamp) };
-        Ok(Self { file_id: FileId::of_content(&metadata), ..Self::new(name, backing) })
+        let backing = Backing::Stream { stream: text.stream, decoding, file: Some(stamp) };
+        let file_id = FileId::of_content(&metadata);
+        Ok(Self { file_id, npy_order: text.npy_order, ..Self::new(name, backing) })
     }
 
     /// A source of a file that is read in order, from wherever it stands.
@@ -169,12 +172,13 @@ impl Source {
             deferred: None,
             end: u64::MAX,
             live: None,
+            npy_order: None,
             #[cfg(feature = "parquet")]
             parquet: None,
         }
     }
 
-    /// A source of the rows of a Parquet file.
+    /// A source of the rows of a Parquet file, opened.
     #[cfg(feature = "parquet")]
     fn columns(name: String, file: File, stamp: Option<Stamp>) -> Result<Self, InputError> {
         let opened =
@@ -182,10 +186,15 @@ impl Source {
                 InputError::Damaged { name, cause, .. } => InputError::Io { name, cause },
                 other => other,
             })?;
-        let parquet = Arc::new(opened);
+        Ok(Self::rows_of(name, Arc::new(opened), stamp))
+    }
+
+    /// A source of the rows of an open Parquet file, read from the first one.
+    #[cfg(feature = "parquet")]
+    pub(super) fn rows_of(name: String, parquet: Arc<ParquetFile>, stamp: Option<Stamp>) -> Self {
         let stream = Box::new(ParquetText::new(Arc::clone(&parquet)));
         let backing = Backing::Stream { stream, decoding: Some(Decoding::Parquet), file: stamp };
-        Ok(Self { parquet: Some(parquet), ..Self::new(name, backing) })
+        Self { parquet: Some(parquet), ..Self::new(name, backing) }
     }
 
     /// The Parquet file whose text it is, if it is one.
@@ -222,11 +231,12 @@ impl Source {
             return Self::columns(name, file, None);
         }
         let stream: Box<dyn Read + Send> = Box::new(stream);
-        let (stream, decoding) = match kind {
-            ContentKind::Text => (stream, None),
+        let (text, decoding) = match kind {
+            ContentKind::Text => (stream.into(), None),
             _ => decoded(stream, kind, &Named { name: &name, is_file: false })?,
         };
-        Ok(Self::new(name, Backing::Stream { stream, decoding, file: None }))
+        let backing = Backing::Stream { stream: text.stream, decoding, file: None };
+        Ok(Self { npy_order: text.npy_order, ..Self::new(name, backing) })
     }
 
     /// The whole text, decoded, if it has at most `most` bytes. No more than that is read.
@@ -368,6 +378,18 @@ impl Source {
     }
 }
 
+/// A stream of text, and the order of its puzzles if it is made of an array of NumPy.
+struct DecodedText {
+    stream: Box<dyn Read + Send>,
+    npy_order: Option<Order>,
+}
+
+impl From<Box<dyn Read + Send>> for DecodedText {
+    fn from(stream: Box<dyn Read + Send>) -> Self {
+        Self { stream, npy_order: None }
+    }
+}
+
 #[cfg(feature = "parquet")]
 const PACKED_PARQUET: &str = "contains a Parquet file, which is read from its end: decompress it first.";
 
@@ -378,17 +400,15 @@ fn decoded(
     stream: Box<dyn Read + Send>,
     kind: ContentKind,
     input: &Named<'_>,
-) -> Result<(Box<dyn Read + Send>, Option<Decoding>), InputError> {
+) -> Result<(DecodedText, Option<Decoding>), InputError> {
+    let is = |text: Box<dyn Read + Send>, decoding| Ok((text.into(), Some(decoding)));
     let content = match kind {
-        ContentKind::Text => return Ok((stream, None)),
-        ContentKind::Xml => return Ok((Box::new(OpenSudoku::new(stream)), Some(Decoding::Xml))),
-        ContentKind::Arrays => return Ok((Box::new(Arrays::new(stream)), Some(Decoding::Arrays))),
-        ContentKind::Addresses => return Ok((Box::new(Addresses::new(stream)), Some(Decoding::Addresses))),
-        ContentKind::Utf16(order) => return Ok((converted(stream, order), Some(Decoding::Utf16))),
-        ContentKind::Npy => {
-            let (text, order) = array(stream, input)?;
-            return Ok((text, Some(Decoding::Npy(order))));
-        }
+        ContentKind::Text => return Ok((stream.into(), None)),
+        ContentKind::Xml => return is(Box::new(OpenSudoku::new(stream)), Decoding::Xml),
+        ContentKind::Arrays => return is(Box::new(Arrays::new(stream)), Decoding::Arrays),
+        ContentKind::Addresses => return is(Box::new(Addresses::new(stream)), Decoding::Addresses),
+        ContentKind::Utf16(order) => return is(converted(stream, order), Decoding::Utf16),
+        ContentKind::Npy => return Ok((array(stream, input)?, Some(Decoding::Npy))),
         // It begins at its end, so whoever opens one has a file and not a stream.
         #[cfg(feature = "parquet")]
         ContentKind::Parquet => return Err(input.refused(PACKED_PARQUET)),
@@ -400,11 +420,8 @@ fn decoded(
     Ok((unpacked(content, input)?, Some(Decoding::Compressed)))
 }
 
-/// The puzzles of an array of NumPy, a line each, and their order.
-fn array(
-    mut stream: impl Read + Send + 'static,
-    input: &Named<'_>,
-) -> Result<(Box<dyn Read + Send>, Order), InputError> {
+/// The puzzles of an array of NumPy, a line each.
+fn array(mut stream: impl Read + Send + 'static, input: &Named<'_>) -> Result<DecodedText, InputError> {
     let shape = npy::read_header(&mut stream).map_err(|error| {
         match InputError::decoding(input.name, 0, error) {
             // Advice names the file.
@@ -412,7 +429,8 @@ fn array(
             other => other,
         }
     })?;
-    Ok((Box::new(NpyText::new(stream, shape)), shape.order()))
+    let npy_order = Some(shape.order());
+    Ok(DecodedText { stream: Box::new(NpyText::new(stream, shape)), npy_order })
 }
 
 /// The text of a stream in UTF-16.
@@ -427,22 +445,23 @@ fn converted(stream: Box<dyn Read + Send>, order: ByteOrder) -> Box<dyn Read + S
 }
 
 /// The text of what came out of a compressed file.
-fn unpacked(content: Box<dyn Read + Send>, input: &Named<'_>) -> Result<Box<dyn Read + Send>, InputError> {
+fn unpacked(content: Box<dyn Read + Send>, input: &Named<'_>) -> Result<DecodedText, InputError> {
     let (content, kind) = Peeked::new(content);
-    match kind {
-        ContentKind::Text => Ok(Box::new(content)),
-        ContentKind::Xml => Ok(Box::new(OpenSudoku::new(content))),
-        ContentKind::Arrays => Ok(Box::new(Arrays::new(content))),
-        ContentKind::Addresses => Ok(Box::new(Addresses::new(content))),
-        ContentKind::Utf16(order) => Ok(converted(Box::new(content), order)),
-        ContentKind::Npy => Ok(array(content, input)?.0),
+    let text: Box<dyn Read + Send> = match kind {
+        ContentKind::Text => Box::new(content),
+        ContentKind::Xml => Box::new(OpenSudoku::new(content)),
+        ContentKind::Arrays => Box::new(Arrays::new(content)),
+        ContentKind::Addresses => Box::new(Addresses::new(content)),
+        ContentKind::Utf16(order) => converted(Box::new(content), order),
+        ContentKind::Npy => return array(content, input),
         #[cfg(feature = "parquet")]
-        ContentKind::Parquet => Err(input.refused(PACKED_PARQUET)),
-        ContentKind::Foreign(foreign) => Err(foreign.error(input, true)),
+        ContentKind::Parquet => return Err(input.refused(PACKED_PARQUET)),
+        ContentKind::Foreign(foreign) => return Err(foreign.error(input, true)),
         ContentKind::Compressed(_) | ContentKind::Zip => {
-            Err(input.refused("is compressed twice: decompress it once, and read what comes out."))
+            return Err(input.refused("is compressed twice: decompress it once, and read what comes out."));
         }
-    }
+    };
+    Ok(text.into())
 }
 
 /// The error of a folder, for which the system has words but no advice.

@@ -77,6 +77,12 @@ impl Stamp {
         Ok(Self { file: file.try_clone()?, version: Version::of(&file.metadata()?) })
     }
 
+    /// The same file and version once more.
+    #[cfg(feature = "parquet")]
+    pub(super) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { file: self.file.try_clone()?, version: self.version })
+    }
+
     pub(super) const fn len(&self) -> u64 {
         self.version.bytes
     }

@@ -8,7 +8,7 @@ use super::OfflineError;
 use crate::answer::{CanonTask, Canonizers, read_rows};
 use crate::grid::{Grid, Order};
 use crate::input::Chunk;
-use crate::text::{Format, Problem, PuzzleError};
+use crate::text::{Format, Problem, PuzzleError, copy_line};
 
 /// What makes two puzzles the same.
 #[derive(Clone, Copy, Debug)]
@@ -77,10 +77,7 @@ impl KeyedPart {
 
     fn add(&mut self, line: u64, text: &[u8], cells: Result<&Grid, &'static str>) {
         let begin = self.text.len();
-        self.text.extend_from_slice(text);
-        if !text.ends_with(b"\n") {
-            self.text.push(b'\n');
-        }
+        copy_line(text, &mut self.text);
         let key = cells.map(|cells| {
             let begin = self.keys.len();
             pack(cells, &mut self.keys);

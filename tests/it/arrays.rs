@@ -5,6 +5,7 @@ use std::fs;
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::npy_header;
 
+use crate::harness::packed::gzip;
 use crate::harness::{Folder, assert_solves, feed, list, stderr, stdout, succeeded, sudoku, unique_puzzles};
 
 /// The cells of puzzles, one byte each.
@@ -127,8 +128,8 @@ fn values_that_no_puzzle_has_are_named() {
     let file = folder.write("bad.npy", array(3, Order::NINE, &cells));
     let answers = stdout(&sudoku(&["solve", &file]).output().unwrap());
     let wanted = [
-        "error: Line 2 has an invalid character. It is the value 12 in column 6.",
-        "error: Line 3 has an invalid character. It is the value 255 in column 1.",
+        "error: Line 2 has an invalid character. The value 12 is outside 1 to 9.",
+        "error: Line 3 has an invalid character. The value 255 is outside 1 to 9.",
     ];
     assert!(answers.lines().skip(1).eq(wanted), "{answers}");
     // A value of 4x4 puzzles, and of larger ones.
@@ -151,11 +152,19 @@ fn values_that_no_puzzle_has_are_named() {
     };
     let wanted = [outside(2, 40), outside(3, 10), outside(4, 99), no_cell(5), no_cell(6), no_cell(7)];
     assert!(answers.lines().skip(1).eq(wanted), "{answers}");
+    // Whatever symbols there are, even if no puzzle is good.
+    let alone = folder.write("alone.json", grid("40").replace('1', "4"));
+    let answers = stdout(&sudoku(&["solve", "--alphabet", "!234", &alone]).output().unwrap());
+    assert_eq!(answers, format!("{}\n", outside(1, 40)));
     // What is copied has nothing that is not in the array, but for the place of the cell.
+    let bad = [1, 0, 0, 0, 0, 0, 40, 0, 0, 0, 0, 0, 0, 2, 0, 0];
+    let same = folder.write("same.npy", array(6, Order::ALL[1], &bad.repeat(6)));
     for command in [&["minimize"][..], &["disguise", "--seed", "1"], &["dedup", "--exact"]] {
-        let rows = stdout(&sudoku(&[command, &["-q", &list]].concat()).output().unwrap());
-        assert_eq!(rows.matches("1.....!......2..\n").count(), 6, "{rows}");
-        assert!(rows.is_ascii(), "{rows}");
+        for file in [&list, &same] {
+            let rows = stdout(&sudoku(&[command, &["-q", file]].concat()).output().unwrap());
+            assert_eq!(rows.matches("1.....!......2..\n").count(), 6, "{file}: {rows}");
+            assert!(rows.is_ascii(), "{file}: {rows}");
+        }
     }
     let sixteen = folder.write("sixteen.npy", array(2, Order::ALL[3], &[0; 512]));
     let out = folder.path("solved.npy");
@@ -191,7 +200,12 @@ fn damaged_arrays_are_refused_or_end_the_run() {
             "type <i8: puzzles have the type uint8",
         ),
     ];
-    for (name, bytes, answers, words) in cases {
+    // Compressed in two parts, the first of which differs from its checksum within the third puzzle.
+    let (front, back) = good.split_at(128 + 2 * 81 + 40);
+    let mut parts = [gzip(front), gzip(back)].concat();
+    parts[gzip(front).len() - 8] ^= 1;
+    let parts = [("parts", parts, 2, "parts is damaged after 164 bytes of text: ")];
+    for (name, bytes, answers, words) in cases.into_iter().chain(parts) {
         let file = folder.write(name, bytes);
         let output = sudoku(&["solve", &file]).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{name}");

@@ -461,13 +461,15 @@ fn what_other_programs_write_is_read_here_and_by_a_server() {
         assert_eq!(remote, wanted, "{input}");
     }
     // The names of rows get a column without a name, so that the others stand above what is theirs.
-    let input = format!("\"puzzle\" \"n\"\n\"1\" \"{puzzle}\" 5\n");
-    let table = format!("\"\",\"puzzle\",\"n\",clues\n\"1\",\"{puzzle}\",5,30\n");
-    for flags in [&[][..], &["--server", &server.url()]] {
-        assert_eq!(solved(&[flags, &["-f", "csv", "--add", "clues"]].concat(), &input), table);
+    for (name, other, value) in [("puzzle", "n", "5"), ("board", "solution", solution)] {
+        let input = format!("\"{name}\" \"{other}\"\n\"1\" \"{puzzle}\" {value}\n");
+        let table = format!("\"\",\"{name}\",\"{other}\",clues\n\"1\",\"{puzzle}\",{value},30\n");
+        for flags in [&[][..], &["--server", &server.url()]] {
+            assert_eq!(solved(&[flags, &["-f", "csv", "--add", "clues"]].concat(), &input), table);
+        }
+        let row = format!("\"column_1\":\"1\",\"{name}\":\"{puzzle}\",\"{other}\":\"{value}\",\"clues\":30");
+        assert_eq!(solved(&["-f", "jsonl", "--add", "clues"], &input), format!("{{{row}}}\n"));
     }
-    let object = format!("{{\"column_1\":\"1\",\"puzzle\":\"{puzzle}\",\"n\":\"5\",\"clues\":30}}\n");
-    assert_eq!(solved(&["-f", "jsonl", "--add", "clues"], &input), object);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::harness::eventually;
 
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::{
-    CHUNK_BYTES, InputError, Mapped, Pick, Prefix, PuzzleIndex, Reader, Rewindable, Source, ValidateError,
+    CHUNK_BYTES, InputError, Mapped, Pick, Prefix, PuzzleIndex, Reader, Source, ValidateError, npy_header,
     pick, validate,
 };
 use sudoku_stream::pipeline;
@@ -718,12 +718,21 @@ fn inputs_are_kept_to_be_read_again() {
         let path = folder.file(name, &content);
         for may_map in [true, false] {
             let kept = Source::open(&path, may_map).unwrap().rewindable().unwrap();
-            assert_eq!(matches!(kept, Rewindable::Map(_)), may_map && name == "plain");
+            assert_eq!(kept.is_mapped(), may_map && name == "plain");
             for _ in 0..3 {
                 let source = kept.source().unwrap();
                 assert_eq!(source.name(), path.display().to_string());
                 assert_eq!(all(source.read(&Hint::default()).unwrap()), found_in_mixed(1..=5_000));
             }
+        }
+    }
+    // An array of which no line is a puzzle: its shape says that they are.
+    let array = [npy_header(2, Order::NINE), vec![255; 2 * 81]].concat();
+    for (name, content) in [("array", array.clone()), ("packed array", gzip(&array))] {
+        let path = folder.file(name, &content);
+        let open = || Source::open(&path, true).unwrap();
+        for source in [open(), open().rewindable().unwrap().source().unwrap()] {
+            assert_eq!(all(source.read(&Hint::default()).unwrap()).bad, [1, 2], "{name}");
         }
     }
 }

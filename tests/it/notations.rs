@@ -166,6 +166,8 @@ fn texts_are_taken_for_what_they_are() {
         "a line": NINE => "lines 9x9 letters",
         "a line with its end": format!("{NINE}\n") => "lines 9x9 letters",
         "4x4 lines": format!("{FOUR}\n{FOUR_SOLVED}\n") => "lines 4x4 letters",
+        "4x4 lines with middle dots": format!("{FOUR}\n{FOUR_SOLVED}\n").replace('.', "·") => "lines 4x4 letters",
+        "a 4x4 line with middle dots": FOUR.replace('.', "·") => "lines 4x4 letters",
         "a 4x4 line of digits above another": format!("{four_digits}\n{FOUR}\n") => "lines 4x4 letters",
         "a 9x9 line of digits above another": format!("{digits}\n{NINE}\n") => "lines 9x9 letters",
         "a number above rows": format!("3\n{}\n", nine.join("\n")) => "grid 9x9 letters",

@@ -9,7 +9,9 @@ use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 
 use crate::grid::Grid;
 use crate::techniques::Score;
-use crate::text::{Delimiter, Format, MAX_LINE_BYTES, has_open_quotes, raw_fields, unquoted, write_field};
+use crate::text::{
+    Delimiter, Format, MAX_LINE_BYTES, has_open_quotes, raw_fields, unquoted, writable, write_field,
+};
 
 /// A column that answers add to the rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -247,8 +249,8 @@ impl RowWriter {
     /// known. A row whose quotes are not closed gets no further fields where these would be in its
     /// quotes.
     pub fn row<'a>(&'a self, kept: &[u8], out: &'a mut Vec<u8>) -> RowBuilder<'a> {
-        let kept = if kept.len() < MAX_LINE_BYTES { kept } else { &[] };
-        let (row, line_end) = row_and_end(kept);
+        let kept = writable(if kept.len() < MAX_LINE_BYTES { kept } else { &[] });
+        let (row, line_end) = row_and_end(&kept);
         let mut names = Cow::Borrowed(self.names.as_slice());
         let (mut is_first, mut all) = (false, None);
         match &self.kept {

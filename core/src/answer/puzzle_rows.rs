@@ -2,7 +2,7 @@
 
 use super::Block;
 use crate::grid::Grid;
-use crate::text::{Format, Problem, Records, row_within, without_mark};
+use crate::text::{Format, Problem, Records, row_within};
 
 /// A puzzle, and the text that it stands in.
 #[derive(Clone, Debug)]
@@ -59,12 +59,11 @@ pub fn read_rows(format: &Format, block: Block<'_>, mut visit: impl FnMut(&Puzzl
     }
 }
 
-/// The text of a puzzle, of which `taken` was read: blank lines and comments before it too, and without
-/// the mark of an array.
+/// The text of a puzzle, of which `taken` was read: blank lines and comments before it too.
 fn own_text<'a>(format: &Format, taken: &'a [u8]) -> &'a [u8] {
     if !format.is_by_line() {
         return taken;
     }
     let lines = taken.strip_suffix(b"\n").unwrap_or(taken);
-    without_mark(memchr::memrchr(b'\n', lines).map_or(lines, |end| &lines[end + 1..]))
+    memchr::memrchr(b'\n', lines).map_or(lines, |end| &lines[end + 1..])
 }

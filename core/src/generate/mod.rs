@@ -48,7 +48,8 @@ use rand::rngs::ChaCha8Rng;
 
 use crate::answer::Cancelled;
 use crate::canon::Disguise;
-use crate::grid::{CellCount, Grid, Order};
+use crate::counted::counted;
+use crate::grid::{Grid, Order};
 use crate::solver::{
     Batch, DEFAULT_NODE_LIMIT, Limit, Question, Search, Solver, Stop, Verdict, default_strategy,
 };
@@ -277,7 +278,7 @@ const fn least_clues(order: Order) -> usize {
 #[non_exhaustive]
 pub enum RecipeError {
     /// More clues than cells.
-    #[error("A {order} puzzle has {}, so it cannot have {clues} clues.", CellCount(order.cells()))]
+    #[error("A {order} puzzle has {}, so it cannot have {clues} clues.", counted(order.cells() as u64, "cell"))]
     TooManyClues {
         /// The size.
         order: Order,

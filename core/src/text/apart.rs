@@ -200,7 +200,7 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<(Columns, Order, b
             if !is_possible || hint.order.is_some_and(|wanted| wanted != order) {
                 continue;
             }
-            let columns = Columns { delimiter, puzzle, solution: None };
+            let columns = Columns { delimiter, puzzle, solution: None, ..Columns::default() };
             let rows = seen().filter(|row| !is_heading(row, columns, order));
             if order.box_side() == 2 && hint.order.is_none() && is_row_of_16(rows, columns) {
                 continue;

@@ -130,7 +130,7 @@ pub(super) fn next_row<'a>(records: &Records<'a>) -> Option<&'a [u8]> {
 pub(super) fn read_solved_9x9<'a>(records: &mut Records<'a>, puzzle: &mut [u8; 81]) -> Option<&'a [u8]> {
     let format = records.format;
     let row = next_row(records)?;
-    let Columns { delimiter: Delimiter::Byte(delimiter), puzzle: at, solution: Some(beside) } =
+    let Columns { delimiter: Delimiter::Byte(delimiter), puzzle: at, solution: Some(beside), .. } =
         format.columns
     else {
         return None;
@@ -267,7 +267,12 @@ pub(super) mod tests {
         ];
         let format = |symbols: &str| {
             let mut format = Format::new(Notation::Csv, Order::NINE, symbols.parse().unwrap()).unwrap();
-            format.columns = Columns { delimiter: Delimiter::SEMICOLON, puzzle: 1, solution: Some(2) };
+            format.columns = Columns {
+                delimiter: Delimiter::SEMICOLON,
+                puzzle: 1,
+                solution: Some(2),
+                ..Columns::default()
+            };
             format
         };
         for (row, is_plain) in &rows {

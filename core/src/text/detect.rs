@@ -6,14 +6,14 @@ use std::cmp::Reverse;
 use super::alphabet::{Codec, MIDDLE_DOT, Shortcut};
 use super::bars::BarLayout;
 use super::json::Keys;
-use super::lines::{characters, is_excel_line, is_no_puzzle, puzzle_lines, trim_end};
+use super::lines::{count_characters, is_excel_line, is_no_puzzle, puzzle_lines, trim_end};
 use super::misfit::Misfit;
 use super::notation::{lay_out, recognise, sampled_cells};
 use super::readings::{are_rows, check_letters, written_cells};
 use super::row_lines::{LineKind, RowStyle, are_padded, classify, has_semicolons, separated, tokens};
 use super::row_numbers::{are_column_names, are_numbered, are_words, counts_from};
 use super::rows::read_cell;
-use super::table::{Columns, first_line, is_ruler};
+use super::table::{Columns, first_line, is_ruler, lacks_first_name};
 use super::{
     Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, apart, triples,
 };
@@ -122,12 +122,17 @@ pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatEr
         let (above, lines) = skip_lines(text, true, false);
         let heading = first_line(&text[above..]);
         let below = &text[above + heading.len()..];
-        let ruler = Some(first_line(below)).filter(|line| is_ruler(line, format.columns.delimiter));
+        let (between, lines_between) = skip_lines(below, true, false);
+        let ruler = first_line(&below[between..]);
+        let has_ruler = is_ruler(ruler, format.columns.delimiter);
+        let (ruler_len, ruler_lines) =
+            if has_ruler { (between + ruler.len(), lines_between + 1) } else { (0, 0) };
         format.heading = Some(heading.strip_suffix(b"\n").unwrap_or(heading).into());
+        format.columns.lacks_first_name = lacks_first_name(heading, format.columns);
         return Ok((!heading.is_empty()).then_some(Preamble {
             format,
-            body: above + heading.len() + ruler.map_or(0, <[u8]>::len),
-            lines: lines + 1 + u64::from(ruler.is_some()),
+            body: above + heading.len() + ruler_len,
+            lines: lines + 1 + ruler_lines,
             misfit: None,
         }));
     }
@@ -508,8 +513,7 @@ pub(super) fn style_below_number(number: &[u8], rows: &[u8], goes_on: bool, hint
 
 /// The order of puzzles of this length in characters. A single one is inconclusive.
 fn puzzle_order(cells: &[u8]) -> Option<Order> {
-    let length = if cells.is_ascii() { cells.len() } else { characters(cells).count() };
-    Order::from_cells(length).filter(|order| order.cells() > 1)
+    Order::from_cells(count_characters(cells)).filter(|order| order.cells() > 1)
 }
 
 /// A codec that finds the end of cells while their order is unknown: that of the largest order,
@@ -530,10 +534,9 @@ fn row_order(row: &[u8], style: RowStyle) -> Option<Order> {
         return Some(order);
     }
     // Separate cells have two characters at most; longer groups are several cells each.
-    let length = |token: &[u8]| if token.is_ascii() { token.len() } else { characters(token).count() };
-    let are_apart = tokens(row).all(|token| length(token) <= 2 || apart::number(token).is_some());
+    let are_apart = tokens(row).all(|token| count_characters(token) <= 2 || apart::number(token).is_some());
     let count = tokens(row).count();
-    let width = tokens(row).map(length).sum();
+    let width = tokens(row).map(count_characters).sum();
     // One group alone is all cells of its row, also if it is a number, as `000000003` is.
     let apart = if are_apart && count > 1 { Order::from_side(count) } else { None };
     apart.or_else(|| Order::from_side(width))
@@ -553,8 +556,7 @@ fn detect_order<'a>(
         return most_frequent(rows.filter_map(|row| row_order(row, style)).filter(is_possible));
     }
     let codec = delimiting(alphabet, notation);
-    let count = |cells: &[u8]| if cells.is_ascii() { cells.len() } else { characters(cells).count() };
-    let orders = lines.filter_map(|line| Order::from_cells(count(codec.cells(line))));
+    let orders = lines.filter_map(|line| Order::from_cells(count_characters(codec.cells(line))));
     most_frequent(orders.filter(is_possible))
 }
 
@@ -641,12 +643,17 @@ mod tests {
             assert_eq!(part.format.heading(), wanted);
             assert_eq!((part.body, part.lines), if wanted.is_some() { (10, 1) } else { (0, 0) });
         }
-        let text = b"| n | puzzle |\n|--:|---|\n| 1 | 1234341221434321 |\n";
-        let beginning = sniff(text, &Hint::default(), true).unwrap().unwrap();
-        let hint = Hint { has_heading: Some(true), ..Hint::of(&beginning.format) };
-        for found in [sniff_part(text, &hint).unwrap().unwrap(), beginning] {
-            assert_eq!((found.body, found.lines), (25, 2));
-            assert_eq!(found.format.heading(), Some(&b"| n | puzzle |"[..]));
+        for between in ["", "# right\n\n"] {
+            let text = format!("| n | puzzle |\n{between}|--:|---|\n| 1 | 1234341221434321 |\n");
+            let beginning = sniff(text.as_bytes(), &Hint::default(), true).unwrap().unwrap();
+            let hint = Hint { has_heading: Some(true), ..Hint::of(&beginning.format) };
+            for found in [sniff_part(text.as_bytes(), &hint).unwrap().unwrap(), beginning] {
+                assert_eq!(
+                    (found.body, found.lines),
+                    (25 + between.len(), 2 + between.lines().count() as u64)
+                );
+                assert_eq!(found.format.heading(), Some(&b"| n | puzzle |"[..]));
+            }
         }
     }
 

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::io::Write as _;
 
-use crate::grid::{Cell, CellCount, Conflict, Order, OutOfRange};
+use crate::counted::counted;
+use crate::grid::{Cell, Conflict, Order, OutOfRange};
 
 /// The beginning of every error line.
 pub(crate) const ERROR_PREFIX: &str = "error: ";
@@ -213,7 +214,7 @@ impl fmt::Display for PuzzleError {
                 write!(
                     f,
                     "{WRONG_LENGTH} It has {}; a {order} puzzle has {}.",
-                    CellCount(*cells),
+                    counted(*cells as u64, "cell"),
                     order.cells()
                 )
             }
@@ -221,7 +222,12 @@ impl fmt::Display for PuzzleError {
                 f.write_str("has a wrong solution beside it.")?;
                 match problem.as_deref() {
                     Some(Problem::WrongCellCount { cells, order }) => {
-                        write!(f, " It has {}; a {order} solution has {}.", CellCount(*cells), order.cells())
+                        write!(
+                            f,
+                            " It has {}; a {order} solution has {}.",
+                            counted(*cells as u64, "cell"),
+                            order.cells()
+                        )
                     }
                     Some(Problem::InvalidCharacter { character, column }) => {
                         write!(f, " It has {character} in column {column}.")
@@ -243,8 +249,7 @@ impl fmt::Display for PuzzleError {
             Problem::OutOfRange(reference) => write!(f, "has an invalid character. {reference}"),
             Problem::RuleBroken(conflict) => write!(f, "breaks the rules: {conflict}."),
             Problem::SetTwice(cell) => write!(f, "breaks the rules: cell {cell} is set twice."),
-            Problem::GaveUp { nodes: 1 } => write!(f, "was given up after 1 node."),
-            Problem::GaveUp { nodes } => write!(f, "was given up after {nodes} nodes."),
+            Problem::GaveUp { nodes } => write!(f, "was given up after {}.", counted(*nodes, "node")),
             other => f.write_str(other.words().unwrap_or_default()),
         }
     }

@@ -17,7 +17,7 @@ use super::lines::{self, given_solution, is_no_puzzle, puzzle_lines};
 use super::row_lines::{LineKind, RowStyle, classify, tokens};
 use super::table::{CellsReader, LEAST_CELLS, PUZZLE_NAMES, SOLUTION_NAMES};
 use super::{Format, FormatError, Hint, Problem, PuzzleError, Record, Records, apart, columns};
-use crate::grid::{Grid, Order};
+use crate::grid::{Grid, MAX_SIDE, Order};
 
 /// The names of the members that are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,14 +39,17 @@ const OBJECTS_SEEN: usize = 64;
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
+/// The number that a cell is, from 0 on, or `None` for what is no cell.
+type Value = Option<u32>;
+
 /// The value of a member.
 enum Cells<'a> {
     Text(Cow<'a, str>),
     /// The values of an array, 0 for `null`.
-    Values(Vec<u8>),
+    Values(Vec<Value>),
     /// The cells of an array of texts.
     Symbols(String),
-    Number(u8),
+    Number(Value),
     Null,
     /// Something that is no puzzle.
     Other,
@@ -96,22 +99,23 @@ impl<'de> Deserialize<'de> for Cells<'de> {
             }
 
             fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
-                Ok(u8::try_from(value).map_or(Cells::Other, Cells::Number))
+                Ok(Cells::Number(u32::try_from(value).ok()))
             }
 
             fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
-                Ok(match value {
-                    -1 => Cells::Number(0),
-                    _ => u8::try_from(value).map_or(Cells::Other, Cells::Number),
-                })
+                Ok(Cells::Number(if value == -1 { Some(0) } else { u32::try_from(value).ok() }))
             }
 
             fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-                Ok(apart::value(value).map_or(Cells::Other, Cells::Number))
+                // Larger ones than any cell are told, too.
+                Ok(Cells::Number(
+                    apart::value(value)
+                        .map_or_else(|| value.to_string().parse().ok(), |cell| Some(cell.into())),
+                ))
             }
 
             fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(Cells::Other)
+                Ok(Cells::Number(None))
             }
 
             fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
@@ -151,7 +155,7 @@ fn cells_of_lines(text: &str) -> String {
 #[derive(Default)]
 struct Array {
     /// The values, as long as there are no others.
-    values: Vec<u8>,
+    values: Vec<Value>,
     /// The symbols, once there is one, with a `.` for each blank.
     symbols: String,
     elements: usize,
@@ -166,9 +170,9 @@ impl Array {
     fn push(&mut self, element: Cells<'_>) {
         let width = match element {
             Cells::Number(value) => self.push_values(&[value]),
-            Cells::Null => self.push_values(&[0]),
+            Cells::Null => self.push_values(&[Some(0)]),
             Cells::Values(values) => self.push_values(&values),
-            Cells::Text(text) if matches!(&*text, "" | " " | ".") => self.push_values(&[0]),
+            Cells::Text(text) if matches!(&*text, "" | " " | ".") => self.push_values(&[Some(0)]),
             Cells::Text(text) => {
                 let width = self.push_symbols(&text);
                 self.has_rows |= width > 1;
@@ -188,7 +192,7 @@ impl Array {
     }
 
     /// Appends cells that are values, and returns their number.
-    fn push_values(&mut self, values: &[u8]) -> usize {
+    fn push_values(&mut self, values: &[Value]) -> usize {
         if self.symbols.is_empty() {
             self.values.extend_from_slice(values);
         } else {
@@ -206,8 +210,8 @@ impl Array {
     }
 
     /// Appends values as symbols. Only 0 is the same in all alphabets.
-    fn push_blanks(&mut self, values: &[u8]) {
-        self.is_bad |= values.iter().any(|&value| value != 0);
+    fn push_blanks(&mut self, values: &[Value]) {
+        self.is_bad |= values.iter().any(|&value| value != Some(0));
         self.symbols.extend(values.iter().map(|_| '.'));
     }
 
@@ -412,7 +416,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
                 }
                 Some(Cells::Values(values)) => read_values(&values, puzzle),
                 Some(Cells::Number(value)) => read_values(&[value], puzzle),
-                Some(Cells::Null) => read_values(&[0], puzzle),
+                Some(Cells::Null) => read_values(&[Some(0)], puzzle),
                 Some(Cells::Other) | None => Err(Problem::WrongLength),
             }
         });
@@ -448,19 +452,22 @@ pub(super) fn read_solution(format: &Format, text: &[u8], solution: &mut Grid) -
     lines::read_cells(format, text, solution)
 }
 
-/// Reads the values of cells, 0 for a blank.
-fn read_values(values: &[u8], puzzle: &mut Grid) -> Result<(), Problem> {
-    let side = puzzle.order().side();
-    if values.len() != puzzle.order().cells() {
+/// Reads the values of cells, 0 for a blank. The column of what is no cell is its number.
+fn read_values(values: &[Value], puzzle: &mut Grid) -> Result<(), Problem> {
+    let order = puzzle.order();
+    if values.len() != order.cells() {
         return Err(Problem::WrongLength);
     }
-    if let Some(&value) = values.iter().find(|&&value| usize::from(value) > side) {
-        return Err(match puzzle.order().digit(value.into()) {
-            Err(error) => Problem::OutOfRange(error),
-            Ok(_) => Problem::WrongLength,
-        });
+    for (column, (digit, value)) in (1..).zip(puzzle.digits_mut().iter_mut().zip(values)) {
+        let Some(value) = value.and_then(|value| usize::try_from(value).ok()) else {
+            let character = lines::NO_CELL_WORDS.to_owned();
+            return Err(Problem::InvalidCharacter { character, column });
+        };
+        *digit = match value {
+            0 => 0,
+            value => order.digit(value).map_err(Problem::OutOfRange)?.value(),
+        };
     }
-    puzzle.digits_mut().copy_from_slice(values);
     Ok(())
 }
 
@@ -563,13 +570,14 @@ impl<'a> Seen<'a> {
                 let Some(seen) = look_at_text(text) else { return };
                 seen
             }
+            Cells::Values(values) if are_no_cells(values) => return self.others += 1,
             Cells::Values(values) => {
                 self.cells += usize::from(!values.is_empty());
                 let order = Order::from_cells(values.len()).filter(|order| order.cells() > 1);
                 let Some(order) = order else { return };
-                let is_readable = values.iter().all(|&value| usize::from(value) <= order.side())
+                let is_readable = read_values(values, &mut Grid::empty(order)).is_ok()
                     && hint.order.is_none_or(|wanted| wanted == order);
-                (order, is_readable, !values.contains(&0))
+                (order, is_readable, !values.contains(&Some(0)))
             }
             Cells::Number(_) | Cells::Other => return self.others += 1,
             Cells::Null => return,
@@ -602,9 +610,16 @@ pub(super) fn is_array_of_puzzles(line: &[u8]) -> bool {
 /// Whether the puzzles of some of the first objects are arrays of as many values as a puzzle has.
 pub(super) fn has_values(text: &[u8], keys: &Keys) -> bool {
     let mut objects = puzzle_lines(text).take(OBJECTS_SEEN).filter_map(|line| read_object(line, keys).ok());
-    objects.any(|(puzzle, _)| {
-        matches!(puzzle, Some(Cells::Values(values)) if Order::from_cells(values.len()).is_some())
+    objects.any(|(puzzle, _)| match puzzle {
+        Some(Cells::Values(values)) => Order::from_cells(values.len()).is_some() && !are_no_cells(&values),
+        _ => false,
     })
+}
+
+/// Whether most values of an array are no cells of any puzzle, so that it holds something else.
+fn are_no_cells(values: &[Value]) -> bool {
+    let is_cell = |value: &&Value| value.is_some_and(|value| value as usize <= MAX_SIDE);
+    2 * values.iter().filter(is_cell).count() < values.len()
 }
 
 #[cfg(test)]
@@ -835,7 +850,7 @@ mod tests {
         assert_eq!(found[..4], [right(), right(), right(), right()]);
         assert_eq!(found[4..7], [None, None, None]);
         assert_eq!(found[7..10], [length.clone(), length.clone(), length.clone()]);
-        assert_eq!(found[10..], [character, length.clone(), length]);
+        assert_eq!(found[10..], [character.clone(), character, length]);
     }
 
     #[test]
@@ -856,7 +871,15 @@ mod tests {
         let text = format!(
             "{good}{good}{good}{{\"q\":\"12...!1.........\"}}\n{{\"q\":\"12\"}}\n{{\"n\":2}}\n{{\"q\" \"x\"}}\n{{\"q\":\n\
              {{\"q\":[1,2,9,0,0,0,0,0,0,0,0,0,0,0,0,0]}}\n"
-        );
+        ) + &["26", "300", "26.0", "true", "2.5", "-2", "99999999999"]
+            .map(|value| format!("{{\"q\":[[1,2,0,0],[0,{value},0,0],[0,0,0,0],[0,0,0,0]]}}\n"))
+            .concat();
+        let outside = |line, value| {
+            format!("Line {line} has an invalid character. The value {value} is outside 1 to 4.")
+        };
+        let no_cell = |line| {
+            format!("Line {line} has an invalid character. It is a value that is no cell, in column 6.")
+        };
         assert_eq!(
             read_all(&text)[3..],
             [
@@ -866,6 +889,13 @@ mod tests {
                 "Line 7 has an invalid character. It is '\"' in column 6.",
                 "Line 8 has the wrong length.",
                 "Line 9 has an invalid character. The value 9 is outside 1 to 4.",
+                &outside(10, 26),
+                &outside(11, 300),
+                &outside(12, 26),
+                &no_cell(13),
+                &no_cell(14),
+                &no_cell(15),
+                &no_cell(16),
             ]
         );
     }

@@ -1,6 +1,7 @@
 //! `lines`, `header` and `csv`: notations with one puzzle a line.
 
-use std::ops::Range;
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use super::alphabet::{INVALID, MIDDLE_DOT, Shortcut};
 use super::error::ERROR_PREFIX;
@@ -150,11 +151,6 @@ pub(super) fn read_line(format: &Format, line: &[u8], puzzle: &mut Grid) -> Resu
         Problem::WrongCellCount { .. } if offset(line, cells) + cells.len() >= MAX_LINE_BYTES => {
             Problem::WrongLength
         }
-        Problem::InvalidCharacter { character, column } if character == printable(&[IN_ITS_PLACE]) => {
-            let comment = &line[offset(line, cells) + cells.len()..];
-            let problem = Problem::InvalidCharacter { character, column };
-            marked_problem(format.order, comment, column).unwrap_or_else(|| problem.within(line, cells))
-        }
         problem => problem.within(line, cells),
     })
 }
@@ -296,10 +292,19 @@ fn what_is_wrong(format: &Format, cells: &[u8]) -> Problem {
         return Problem::invalid_character(cells, 0);
     }
     match characters(cells).find(|character| is_bad(character)) {
-        Some(bad) if count == order.cells() => Problem::invalid_character(cells, offset(cells, bad)),
+        Some(bad) if count == order.cells() => bad_cell(order, cells, offset(cells, bad)),
         // The sentence of `header` is older, and ends there; and a line that was cut has more cells.
         _ if format.notation == Notation::Header || cells.len() >= MAX_LINE_BYTES => Problem::WrongLength,
         _ => Problem::WrongCellCount { cells: count, order },
+    }
+}
+
+/// The problem of the character at byte `offset` of a line, which is no cell of a puzzle of this order.
+pub(super) fn bad_cell(order: Order, line: &[u8], offset: usize) -> Problem {
+    let number = characters(&line[offset..]).next().and_then(unwritable_number);
+    match number.and_then(|number| order.digit(number).err()) {
+        Some(outside) => Problem::OutOfRange(outside),
+        None => Problem::invalid_character(line, offset),
     }
 }
 
@@ -310,6 +315,11 @@ pub(super) fn characters(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         let whole = valid.char_indices().map(|(at, c)| &bytes[at..at + c.len_utf8()]);
         whole.chain(chunk.invalid().chunks(1))
     })
+}
+
+/// The number of [characters] of a text.
+pub(super) fn count_characters(text: &[u8]) -> usize {
+    if text.is_ascii() { text.len() } else { characters(text).count() }
 }
 
 /// The offset of `part`, a subslice of `line`.
@@ -340,66 +350,58 @@ impl Problem {
     }
 }
 
-/// The first of the characters that stand for values: private ones, which no text has.
-const FIRST_UNWRITABLE: u32 = 0x10_F000;
+/// The first and the last of the characters that stand for values: private ones, which no text has.
+const UNWRITABLE: RangeInclusive<u32> = 0x10_F000..=NO_CELL as u32;
 
-/// The character that stands for a value of an array that no symbol has, so that its puzzle is told
-/// as one with that value.
+/// The character that stands for a value that is no number, or a larger one than the others.
+const NO_CELL: char = '\u{10FFFF}';
+
+/// That value in messages.
+pub(super) const NO_CELL_WORDS: &str = "a value that is no cell,";
+
+/// How those characters begin in UTF-8, and no others do.
+const UNWRITABLE_START: [u8; 2] = [0xF4, 0x8F];
+
+/// What is written in their place.
+const IN_THEIR_PLACE: u8 = b'!';
+
+/// The character that stands for a value that is no cell, in the place of a cell of an array, so that
+/// its puzzle has that error. `None` for one that is no number from 0 on.
 #[doc(hidden)]
 #[must_use]
-pub fn unwritable_value(value: u16) -> char {
-    char::from_u32(FIRST_UNWRITABLE + u32::from(value)).unwrap_or(char::REPLACEMENT_CHARACTER)
+pub fn unwritable_value(number: Option<u32>) -> char {
+    let character = number.and_then(|number| UNWRITABLE.start().checked_add(number));
+    character.filter(|character| UNWRITABLE.contains(character)).and_then(char::from_u32).unwrap_or(NO_CELL)
 }
 
-/// The characters that stand for numbers of arrays of text: private ones, too.
-const NUMBERS: Range<u32> = 0x10_E000..0x10_EFFF;
+/// The number that a character stands for, if it is one of those.
+fn unwritable_number(character: &[u8]) -> Option<usize> {
+    let character = std::str::from_utf8(character).ok()?.chars().next().filter(|&c| c != NO_CELL)?;
+    usize::try_from(u32::from(character).checked_sub(*UNWRITABLE.start())?).ok()
+}
 
-/// The character that stands for anything else in an array of text that is no cell.
-const NO_CELL: char = '\u{10EFFF}';
+/// A text as it is written where it is copied: with a `!` for each value that is no cell.
+pub(crate) fn writable(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(UNWRITABLE_START[0], text).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let (mut copy, mut rest) = (Vec::with_capacity(text.len()), text);
+    while let Some(at) = memchr::memmem::find(rest, &UNWRITABLE_START) {
+        copy.extend_from_slice(&rest[..at]);
+        copy.push(IN_THEIR_PLACE);
+        rest = &rest[rest.len().min(at + NO_CELL.len_utf8())..];
+    }
+    copy.extend_from_slice(rest);
+    Cow::Owned(copy)
+}
 
-/// The bytes of a mark: a `#` and one of these.
-const MARK_BYTES: usize = 1 + NO_CELL.len_utf8();
-
-/// What stands in the place of a cell of an array of text that is none.
-const IN_ITS_PLACE: u8 = b'!';
-
-/// What a line of the cells of an array of text ends with, where a `!` stands for a value that is no
-/// cell: a comment, by which that is told. `None` for one that is no number.
+/// Appends a line that is copied: as it is [written](writable), with a newline.
 #[doc(hidden)]
-#[must_use]
-pub fn mark_of_no_cell(number: Option<u32>) -> String {
-    let character = number.and_then(|number| NUMBERS.start.checked_add(number));
-    let character = character.filter(|character| NUMBERS.contains(character)).and_then(char::from_u32);
-    format!("#{}", character.unwrap_or(NO_CELL))
-}
-
-/// The character of a comment that is a mark.
-fn mark(comment: &[u8]) -> Option<char> {
-    let character = std::str::from_utf8(comment).ok()?.strip_prefix('#')?.chars().next()?;
-    (character == NO_CELL || NUMBERS.contains(&u32::from(character))).then_some(character)
-}
-
-/// A line without its mark, which is for its reader only.
-pub(crate) fn without_mark(line: &[u8]) -> &[u8] {
-    match line.len().checked_sub(MARK_BYTES).map(|at| line.split_at(at)) {
-        Some((cells, end)) if mark(end).is_some() => cells,
-        _ => line,
+pub fn copy_line(text: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&writable(text));
+    if !out.ends_with(b"\n") {
+        out.push(b'\n');
     }
-}
-
-/// The problem of the cell in this column, which is a `!`, if `comment` is a mark.
-fn marked_problem(order: Order, comment: &[u8], column: usize) -> Option<Problem> {
-    let mark = mark(comment)?;
-    if mark == NO_CELL {
-        return Some(Problem::InvalidCharacter { character: "a value that is no cell,".to_owned(), column });
-    }
-    let number = u32::from(mark) - NUMBERS.start;
-    order.digit(usize::try_from(number).ok()?).err().map(Problem::OutOfRange)
-}
-
-/// The value that a character stands for, if it is one of those.
-fn unwritable(character: char) -> Option<u16> {
-    u16::try_from(u32::from(character).checked_sub(FIRST_UNWRITABLE)?).ok()
 }
 
 /// The character of [`BYTE_ORDER_MARK`].
@@ -408,14 +410,12 @@ const MARK: char = '\u{FEFF}';
 /// The character in quotes, or its number where a terminal would not show it.
 fn printable(character: &[u8]) -> String {
     let c = std::str::from_utf8(character).ok().and_then(|text| text.chars().next());
-    if let Some(value) = c.and_then(unwritable) {
-        return format!("the value {value}");
-    }
     match c {
         Some(c) if c.is_ascii_graphic() || c == ' ' || (!c.is_ascii() && c.is_alphanumeric()) => {
             format!("'{c}'")
         }
         Some(MARK) => "U+FEFF, a byte-order mark,".to_owned(),
+        Some(NO_CELL) => NO_CELL_WORDS.to_owned(),
         Some(c) => format!("U+{:04X}", u32::from(c)),
         None => format!("byte 0x{:02X}", character.first().copied().unwrap_or_default()),
     }
@@ -455,6 +455,32 @@ mod tests {
         // Of a line that was cut, nobody knows how many cells it has.
         let cut = read(&format!("{}{}", " ".repeat(MAX_LINE_BYTES - 9), &cells[..9]));
         assert_eq!(cut, Err(Problem::WrongLength));
+    }
+
+    #[test]
+    fn values_that_are_no_cells_are_told_and_not_copied() {
+        let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters).unwrap();
+        let number = |value| Problem::OutOfRange(format.order().digit(value).unwrap_err());
+        let other =
+            || Problem::InvalidCharacter { character: "a value that is no cell,".to_owned(), column: 4 };
+        for (value, problem) in [
+            (Some(0), number(0)),
+            (Some(5), number(5)),
+            (Some(0xFFE), number(0xFFE)),
+            (Some(0xFFF), other()),
+            (Some(u32::MAX), other()),
+            (None, other()),
+        ] {
+            let line = format!("12.{}............", unwritable_value(value));
+            let read = read_line(&format, line.as_bytes(), &mut Grid::empty(format.order()));
+            assert_eq!(read, Err(problem), "{value:?}");
+            let mut copy = Vec::new();
+            copy_line(line.as_bytes(), &mut copy);
+            assert_eq!(copy, b"12.!............\n");
+        }
+        let mut copy = Vec::new();
+        copy_line("\u{10EFFF}\u{100000}é\u{10FFFF}".as_bytes(), &mut copy);
+        assert_eq!(copy, "\u{10EFFF}\u{100000}é!\n".as_bytes());
     }
 
     #[test]

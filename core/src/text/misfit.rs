@@ -3,11 +3,12 @@
 use std::fmt;
 
 use super::detect::{WHOLE, fit};
-use super::lines::{characters, puzzle_lines};
+use super::lines::{characters, puzzle_lines, writable};
 use super::row_lines::{LineKind, RowStyle, classify, tokens};
 use super::rows;
 use super::{Format, Hint, Notation, bars, json};
-use crate::grid::{CellCount, Order};
+use crate::counted::counted;
+use crate::grid::Order;
 
 /// Why none of the first lines of a text is a puzzle. Prints as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -371,12 +372,18 @@ impl What {
                 Self::Cells { cells, nearest: nearest.copied().unwrap_or(Order::NINE) }
             }
             _ => {
-                let beginning = String::from_utf8_lossy(first);
+                let written = writable(first);
+                let beginning = String::from_utf8_lossy(&written);
                 let shown = |c: char| if c.is_control() { ' ' } else { c };
                 Self::Words { beginning: beginning.chars().take(QUOTED).map(shown).collect() }
             }
         }
     }
+}
+
+/// `is 1 row`, `are 2 rows`.
+fn there_are(rows: usize) -> String {
+    format!("{} {}", if rows == 1 { "is" } else { "are" }, counted(rows as u64, "row"))
 }
 
 impl fmt::Display for Misfit {
@@ -395,7 +402,7 @@ impl fmt::Display for Misfit {
                 write!(f, "Line {line} is a row of {cells} cells; a row of a puzzle has 4, 9, 16 or 25.")
             }
             What::Grid { rows, order } => {
-                let there_are = if *rows == 1 { "is 1 row".to_owned() } else { format!("are {rows} rows") };
+                let there_are = there_are(*rows);
                 let side = order.side();
                 write!(
                     f,
@@ -432,11 +439,11 @@ impl fmt::Display for Misfit {
                 "Line {line} has {characters} characters; the candidates of a 9x9 puzzle are {CANDIDATES}."
             ),
             What::CandidateCells { cells } => {
-                let cells = CellCount(*cells);
+                let cells = counted(*cells as u64, "cell");
                 write!(f, "Line {line} is a row of {cells} with candidates; a row of a 9x9 puzzle has 9.")
             }
             What::CandidateRows { rows } => {
-                let there_are = if *rows == 1 { "is 1 row".to_owned() } else { format!("are {rows} rows") };
+                let there_are = there_are(*rows);
                 write!(
                     f,
                     "From line {line} on there {there_are} of cells with candidates; a 9x9 puzzle has 9."

@@ -52,8 +52,8 @@ pub(crate) use columns::{row_within, unquoted, write_field};
 pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_lines_above, sniff, sniff_part};
 pub(crate) use error::ERROR_PREFIX;
 pub use error::{Problem, PuzzleError};
-pub use lines::{MAX_LINE_BYTES, mark_of_no_cell, unwritable_value};
-pub(crate) use lines::{PLAIN_9X9_LINE_BYTES, without_mark};
+pub use lines::{MAX_LINE_BYTES, copy_line, unwritable_value};
+pub(crate) use lines::{PLAIN_9X9_LINE_BYTES, writable};
 pub use misfit::Misfit;
 pub use notation::{NoNotation, Notation};
 pub use table::{Column, Delimiter, NoColumnName, NoDelimiter};
@@ -124,7 +124,8 @@ impl Hint {
         match (notation.facts().extent, &self.column, self.delimiter) {
             (Extent::Line, ..) => {}
             (Extent::Row, Some(Column::Number(number)), Some(delimiter)) => {
-                format.columns = Columns { delimiter, puzzle: number.saturating_sub(1), solution: None };
+                let puzzle = number.saturating_sub(1);
+                format.columns = Columns { delimiter, puzzle, solution: None, ..Columns::default() };
             }
             (Extent::Object, Some(column), _) => {
                 format.keys = Keys { puzzle: column.to_string(), solution: None };
@@ -232,8 +233,8 @@ impl Format {
     /// The heading row with a name above each column: R writes none above the names of rows.
     pub(crate) fn whole_heading(&self) -> Option<Cow<'_, [u8]>> {
         let heading = self.heading()?;
-        let is_whole = !table::lacks_first_name(heading, self.columns);
-        Some(if is_whole { heading.into() } else { [b"\"\" ", heading].concat().into() })
+        let lacks_name = self.columns.lacks_first_name;
+        Some(if lacks_name { [b"\"\" ", heading].concat().into() } else { heading.into() })
     }
 
     /// The length of a block of whole puzzles at the start of `text`, which nothing follows: about

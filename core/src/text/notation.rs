@@ -3,7 +3,11 @@
 //!
 //! A new notation is a variant, an entry of [`Notation::ALL`], an arm of each `match` in this file
 //! that has no rule for the others, its evidence in [`recognise`], and a file with the functions
-//! that these call. Everything else asks [`Notation::facts`].
+//! that these call. Most else asks [`Notation::facts`]. What is peculiar to one notation is in some
+//! other places too: its blanks (`alphabet.rs`), how its order and cells are seen in a sample
+//! (`detect.rs`, `readings.rs`), texts without a puzzle (`misfit.rs`), what is wrong with a line or a
+//! cell (`lines.rs`, `rows.rs`), bad rows that are copied (`rewrite.rs`), and solutions and fast paths
+//! (`mod.rs`).
 
 use std::borrow::Cow;
 use std::fmt;

@@ -5,8 +5,8 @@
 //! form different puzzles. They do not differ if only the values of characters do, because then the
 //! puzzles have the same solutions in the same characters.
 
-use super::alphabet::{INVALID, MIDDLE_DOT};
-use super::lines::{self, is_no_puzzle, puzzle_lines};
+use super::alphabet::INVALID;
+use super::lines::{self, count_characters, is_no_puzzle, puzzle_lines};
 use super::row_lines::{LineKind, RowStyle, classify};
 use super::rows;
 use super::{Alphabet, Format, FormatError, Hint, Notation, apart};
@@ -36,11 +36,8 @@ pub(super) fn are_rows(
     style: RowStyle,
 ) -> Result<bool, FormatError> {
     let all = || puzzle_lines(text).map(<[u8]>::trim_ascii_start);
-    let is_sixteen = |line: &&[u8]| {
-        (SIXTEEN.side()..=MIDDLE_DOT.len() * SIXTEEN.side()).contains(&line.len())
-            && lines::characters(line).count() == SIXTEEN.side()
-            && classify(line, style) == LineKind::Row
-    };
+    let is_sixteen =
+        |line: &&[u8]| count_characters(line) == SIXTEEN.side() && classify(line, style) == LineKind::Row;
     let sixteens = || all().filter(is_sixteen);
     let rows = sixteens().count();
     if let Some(order) = hint.order {

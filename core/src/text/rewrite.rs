@@ -30,14 +30,11 @@ impl Format {
         parts.sort_unstable_by_key(|(range, _)| range.start);
         let mut written = 0;
         for (range, cells) in parts {
-            out.extend_from_slice(&text[written..range.start]);
+            out.extend_from_slice(&lines::writable(&text[written..range.start]));
             out.extend_from_slice(&cells);
             written = range.end;
         }
-        out.extend_from_slice(&text[written..]);
-        if !out.ends_with(b"\n") {
-            out.push(b'\n');
-        }
+        lines::copy_line(&text[written..], out);
     }
 
     /// Appends the line `text` as it is, in which `puzzle` was read, or none. What has no line of its
@@ -45,12 +42,12 @@ impl Format {
     /// its cells as they are. `text` has no newline at its end, what is written has one.
     pub(crate) fn copy_row(&self, text: &[u8], puzzle: Option<&Grid>, out: &mut Vec<u8>) {
         match puzzle {
-            _ if self.is_by_line() => out.extend_from_slice(text),
-            Some(puzzle) => self.write_digits(puzzle.digits(), out),
-            None => out.extend_from_slice(&self.bad_line(text)),
-        }
-        if !out.ends_with(b"\n") {
-            out.push(b'\n');
+            _ if self.is_by_line() => lines::copy_line(text, out),
+            Some(puzzle) => {
+                self.write_digits(puzzle.digits(), out);
+                out.push(b'\n');
+            }
+            None => lines::copy_line(&self.bad_line(text), out),
         }
     }
 
@@ -59,11 +56,7 @@ impl Format {
         let rows: Vec<Vec<u8>> = match self.notation {
             Notation::Grid => {
                 let puzzles = rows::puzzles(self, text, true);
-                puzzles
-                    .into_iter()
-                    .flat_map(|(rows, _)| rows)
-                    .map(|row| rows::compact(self, lines::without_mark(row)))
-                    .collect()
+                puzzles.into_iter().flat_map(|(rows, _)| rows).map(|row| rows::compact(self, row)).collect()
             }
             _ => lines::puzzle_lines(text).map(<[u8]>::to_vec).collect(),
         };

@@ -22,7 +22,7 @@
 
 use super::alphabet::INVALID;
 use super::apart;
-use super::lines::{characters, looked_at, offset};
+use super::lines::{bad_cell, characters, looked_at, offset};
 use super::row_lines::{LineKind, classify, is_plain, is_plain_row, separated, tokens};
 use super::{BYTE_ORDER_MARK, Format, Notation, Problem, PuzzleError, Record, Records};
 use crate::grid::Grid;
@@ -517,10 +517,10 @@ pub(super) fn no_cell(format: &Format, line: &[u8], cell: &[u8]) -> Problem {
     let is_from_zero = format.codec.decode(b'0') == 1;
     match number.and_then(|number: usize| format.order.digit(number).err()) {
         Some(outside) if outside.value > 0 && !is_from_zero => Problem::OutOfRange(outside),
-        _ => Problem::invalid_character(
-            line,
-            offset(line, cell) + if digits < cell.len() { digits } else { 0 },
-        ),
+        _ => {
+            let bad = if digits < cell.len() { digits } else { 0 };
+            bad_cell(format.order, line, offset(line, cell) + bad)
+        }
     }
 }
 

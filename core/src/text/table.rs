@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::alphabet::INVALID;
-use super::lines::{characters, is_no_puzzle, offset, puzzle_lines};
+use super::lines::{characters, count_characters, is_no_puzzle, offset, puzzle_lines};
 use super::{Alphabet, Format, FormatError, Hint, Notation};
 use crate::grid::Order;
 
@@ -134,11 +134,13 @@ pub(super) struct Columns {
     pub(super) puzzle: usize,
     /// The column of the solution.
     pub(super) solution: Option<usize>,
+    /// Whether the heading has no name above the first column, as R writes one above names of rows.
+    pub(super) lacks_first_name: bool,
 }
 
 impl Default for Columns {
     fn default() -> Self {
-        Self { delimiter: Delimiter::COMMA, puzzle: 0, solution: Some(1) }
+        Self { delimiter: Delimiter::COMMA, puzzle: 0, solution: Some(1), lacks_first_name: false }
     }
 }
 
@@ -268,8 +270,7 @@ impl CellsReader {
     /// The order of the puzzle whose cells these are, all of them readable. A single character is
     /// inconclusive.
     pub(super) fn order(&mut self, cells: &[u8]) -> Option<Order> {
-        let count = if cells.is_ascii() { cells.len() } else { characters(cells).count() };
-        let order = Order::from_cells(count).filter(|order| order.cells() > 1)?;
+        let order = Order::from_cells(count_characters(cells)).filter(|order| order.cells() > 1)?;
         if self.order.is_some_and(|wanted| wanted != order) {
             return None;
         }
@@ -379,9 +380,15 @@ impl Table {
         self.is_certain && 2 * self.rows > lines
     }
 
-    /// The length of the heading of a text.
+    /// The length of the heading of a text, with comments before its ruler.
     pub(super) fn heading_len(&self, text: &[u8]) -> usize {
-        text.split_inclusive(|&byte| byte == b'\n').take(self.heading_lines).map(<[u8]>::len).sum()
+        let mut left = self.heading_lines;
+        let is_above = |line: &&[u8]| {
+            let is_above = left > 0;
+            left -= usize::from(is_above && !is_no_puzzle(line));
+            is_above
+        };
+        text.split_inclusive(|&byte| byte == b'\n').take_while(is_above).map(<[u8]>::len).sum()
     }
 
     /// Checks that no field in quotes goes on in another line, where readers of CSV would find the
@@ -536,7 +543,8 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
         !has_puzzle && (is_named() || is_heading(first, second, delimiter, cells))
     });
     let mut names: Vec<&[u8]> = if has_heading { fields(first, delimiter).collect() } else { Vec::new() };
-    if has_heading && is_of_r(first, second, delimiter, cells) {
+    let lacks_first_name = has_heading && is_of_r(first, second, delimiter, cells);
+    if lacks_first_name {
         names.insert(0, b"");
     }
     let has_ruler = has_heading && second.is_some_and(|row| is_ruler(row, delimiter));
@@ -569,7 +577,7 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     let is_regular = least == most && most > 1 && delimiter != Delimiter::Whitespace;
     let is_told = has_heading || hint.column.is_some();
     Some(Table {
-        columns: Columns { delimiter, puzzle, solution },
+        columns: Columns { delimiter, puzzle, solution, lacks_first_name },
         heading_lines,
         may_be_title: is_named && (count == 0 || order.box_side() == 2),
         names_puzzles: is_named && survey.most() == 0 && (most <= 1 || solution.is_some()),
@@ -635,7 +643,8 @@ pub(super) fn first_line(text: &[u8]) -> &[u8] {
     &text[..memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1)]
 }
 
-/// Whether a heading [of R](is_of_r) has its names one column before these: that of the puzzles is.
+/// Whether a heading [of R](is_of_r) has its names one column before these, without rows to look at:
+/// that of the puzzles is.
 pub(super) fn lacks_first_name(heading: &[u8], columns: Columns) -> bool {
     let Columns { delimiter, puzzle, .. } = columns;
     let is_named =
@@ -750,7 +759,7 @@ mod tests {
     /// The delimiter, the columns of puzzle and solution and whether there is a heading.
     fn table(text: &str) -> Option<(String, usize, Option<usize>, bool)> {
         let found = find(text.as_bytes(), &Hint::default()).unwrap()?;
-        let Columns { delimiter, puzzle, solution } = found.columns;
+        let Columns { delimiter, puzzle, solution, .. } = found.columns;
         found
             .is_likely(text.as_bytes())
             .then(|| (delimiter.to_string(), puzzle, solution, found.heading_lines > 0))

@@ -218,10 +218,10 @@ pub(super) fn write_puzzle(list: &List, meaning: Meaning, out: &mut Vec<u8>) {
     let cells: Vec<u8> = list.iter().map_while(|&value| cell(value, meaning, side)).collect();
     write_cells(&cells, side, out);
     for &value in &list[cells.len()..] {
-        let number = value.and_then(|value| u16::try_from(value).ok());
+        let number = value.and_then(|value| u32::try_from(value).ok());
         match cell(value, meaning, side) {
             Some(cell) => write_cells(&[cell], side, out),
-            None => write_plain(number.map_or(char::REPLACEMENT_CHARACTER, unwritable_value), out),
+            None => write_plain(unwritable_value(number), out),
         }
     }
 }
@@ -354,13 +354,13 @@ mod tests {
         assert!(is_plain_puzzle(&cells));
         assert_eq!(puzzle(&cells), format!(".4{}", ".".repeat(14)));
         // Without signs these bits are the largest number, which is no cell.
-        assert_eq!(puzzle_of(&cells, Meaning::Unsigned), format!(".4.\u{FFFD}{}", ".".repeat(12)));
+        assert_eq!(puzzle_of(&cells, Meaning::Unsigned), format!(".4.\u{10FFFF}{}", ".".repeat(12)));
         assert!(is_plain_puzzle(&vec![Some(-1); 16]) && !is_puzzle(&vec![Some(-1); 16], Meaning::Unsigned));
         // Numbers that no cell has are named where they can be.
         (cells[0], cells[2]) = (Some(300), Some(-5));
         assert!(is_plain_puzzle(&cells));
-        let named = unwritable_value(300);
-        assert_eq!(puzzle(&cells), format!("{named}4\u{FFFD}{}", ".".repeat(13)));
+        let named = unwritable_value(Some(300));
+        assert_eq!(puzzle(&cells), format!("{named}4\u{10FFFF}{}", ".".repeat(13)));
         assert_eq!(puzzle(&vec![Some(5); 80]), "5".repeat(80));
         assert!(![vec![], vec![Some(1)], vec![Some(1); 80], vec![Some(17); 16]].iter().any(is_plain_puzzle));
         assert_eq!(array(&vec![Some(12), None, Some(-1)], Meaning::Plain), "\"[12,null,-1]\"");
