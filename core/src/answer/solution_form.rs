@@ -47,7 +47,7 @@ impl SolutionWriter {
         match &told.event {
             SolutionEvent::Solution { number, solution } => {
                 row.number(*number);
-                row.cells(solution, &self.format);
+                row.cells(*solution, &self.format);
                 row.nothing();
             }
             SolutionEvent::Error(error) => {
