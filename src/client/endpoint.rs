@@ -47,6 +47,8 @@ impl fmt::Debug for Endpoint {
 
 /// The transport's words for a connection that was closed before the response.
 const CLOSED: &str = "connection closed";
+/// Its words for one on which no ping was answered.
+const TIMED_OUT: &str = "operation timed out";
 
 /// A connector to one server, for any number of connections.
 #[derive(Clone)]
@@ -186,12 +188,14 @@ impl Connector {
                     | E::NotConnected
             )
         });
-        if !closed && words != CLOSED {
-            return Ok(format!("{words}."));
-        }
-        if !self.is_encrypted && !self.noticed.is_closed() {
-            // It was given up at this end, because a ping had no answer.
+        let is_closed = closed || words == CLOSED;
+        // A connection that is given up at this end, because a ping had no answer, may look like one that
+        // was closed at the other.
+        if words == TIMED_OUT || is_closed && !self.is_encrypted && !self.noticed.is_closed() {
             return Ok(format!("It was silent for {} s.", self.silence.as_secs_f64()));
+        }
+        if !is_closed {
+            return Ok(format!("{words}."));
         }
         // The alert that says so comes too late, or not at all.
         Ok(match (self.is_encrypted, self.has_identity) {
