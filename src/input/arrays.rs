@@ -43,7 +43,7 @@ enum Cell {
     /// A number of two digits or more, which is a cell by the size of its puzzle.
     Number(u32),
     /// Something that is no cell, so that its puzzle has an answer: an error.
-    NoCell,
+    Other,
 }
 
 /// The puzzles of a stream of arrays, a line each.
@@ -177,10 +177,8 @@ struct Converter {
     /// Rows that may be those of one puzzle.
     rows: Vec<Vec<Cell>>,
     depth: usize,
-    /// Whether the innermost array has anything.
-    has_items: bool,
-    /// Whether it has strings of several cells, so that each of its values is a row or a puzzle.
-    has_texts: bool,
+    /// What the innermost array has so far.
+    items: Items,
     /// Whether the row has a string without a closing quote, so that its values are cells anyway.
     is_open: bool,
     /// Whether the current line has a puzzle.
@@ -199,6 +197,17 @@ enum Line {
     Comment,
     /// Anything else.
     Values,
+}
+
+/// What an array has.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Items {
+    #[default]
+    None,
+    /// Values or arrays.
+    Values,
+    /// Strings of several cells, too, so that each value is a row or a puzzle.
+    Texts,
 }
 
 impl Converter {
@@ -242,7 +251,8 @@ impl Converter {
             (Some(_), _) if self.value.len() < MAX_CELLS => self.value.push(byte),
             (Some(_), _) => {}
             (None, b'"' | b'\'') => {
-                (self.quote, self.has_value, self.has_items) = (Some(byte), true, true);
+                (self.quote, self.has_value) = (Some(byte), true);
+                self.items = self.items.max(Items::Values);
             }
             (None, _) => self.take_unquoted(byte, lines),
         }
@@ -263,15 +273,15 @@ impl Converter {
             b'[' => {
                 self.end_row(lines);
                 self.depth += 1;
-                (self.has_items, self.has_texts) = (false, false);
+                self.items = Items::None;
             }
             b']' => {
                 // In a list of puzzles it is one, if a bad one.
-                if !std::mem::replace(&mut self.has_items, true) && self.depth > 1 {
+                if self.items == Items::None && self.depth > 1 {
                     self.add_cell(Cell::Symbol(BLANK));
                 }
                 self.end_item(lines);
-                self.has_texts = false;
+                self.items = Items::Values;
                 let is_row = self.has_value || !self.row.is_empty();
                 self.end_row(lines);
                 if !is_row {
@@ -287,7 +297,8 @@ impl Converter {
             }
             _ if byte.is_ascii_whitespace() => self.end_value(),
             _ if self.value.len() < MAX_CELLS => {
-                (self.has_value, self.has_items) = (true, true);
+                self.has_value = true;
+                self.items = self.items.max(Items::Values);
                 self.value.push(byte);
             }
             _ => {}
@@ -329,7 +340,7 @@ impl Converter {
                 self.end_value();
             }
             cells => {
-                self.has_texts = true;
+                self.items = Items::Texts;
                 self.end_item(lines);
                 self.end_row(lines);
                 self.add_symbols(cells);
@@ -341,7 +352,7 @@ impl Converter {
     /// Ends a value. Beside strings of rows or puzzles it is one of those, if a bad one.
     fn end_item(&mut self, lines: &mut Vec<u8>) {
         self.end_value();
-        if self.has_texts && !self.is_open {
+        if self.items == Items::Texts && !self.is_open {
             for cell in std::mem::take(&mut self.row) {
                 self.row.push(cell);
                 self.end_row(lines);
@@ -376,7 +387,7 @@ impl Converter {
             [symbol] => self.add_cell(Cell::Symbol(*symbol)),
             _ => self.add_cell(match number().and_then(|number| number.parse().ok()) {
                 Some(number @ 10..) => Cell::Number(number),
-                _ => Cell::NoCell,
+                _ => Cell::Other,
             }),
         }
     }
@@ -423,7 +434,7 @@ impl Converter {
         let fits_4x4 = |cell: &Cell| match cell {
             Cell::Symbol(symbol) => matches!(symbol, b'0'..=b'4' | &BLANK | b'"' | b'\''),
             Cell::Number(number) => *number > MAX_NUMBER,
-            Cell::Zero | Cell::NoCell => true,
+            Cell::Zero | Cell::Other => true,
         };
         if rows.first().is_some_and(|row| row.len() == 16) && rows.iter().flatten().all(fits_4x4) {
             for row in &rows {
@@ -454,7 +465,7 @@ impl Converter {
                     Ok(value) if number <= largest => Ok(value - 10 + b'A'),
                     _ => Err(Some(number)),
                 },
-                Cell::NoCell => Err(None),
+                Cell::Other => Err(None),
             };
             match symbol {
                 Ok(symbol) => lines.push(symbol),

@@ -232,7 +232,7 @@ pub(super) fn recognise(
     // One of puzzles is no row, of which a column would be read and the others lost.
     let is_array = json::is_array_of_puzzles(first);
     let is_table = |table: &Table| {
-        !is_array && table.is_likely(text) && !(table.may_be_title && are_grids(&sample[first_end..], hint))
+        !is_array && table.is_likely && !(table.may_be_title && are_grids(&sample[first_end..], hint))
     };
     if let Some(table) = table::find(text, hint)?.filter(is_table) {
         table.check_rows(text)?;

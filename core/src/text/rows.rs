@@ -98,10 +98,9 @@ impl<'f> Boundaries<'f> {
                 self.run += 1;
                 if self.rows == side { End::Behind } else { End::No }
             }
-            LineKind::Title | LineKind::Skipped if self.rows > 0 => End::Before,
             LineKind::Title | LineKind::Skipped => {
                 (self.skips, self.has_skipped) = (line == LineKind::Skipped, false);
-                End::No
+                if self.rows > 0 { End::Before } else { End::No }
             }
             // Words may be a part of the section, but not below its rows.
             LineKind::Words if self.has_skipped => {
@@ -282,9 +281,6 @@ fn last_end(format: &Format, text: &[u8], at_end: bool, enough: usize) -> usize 
         let line = looked_at(&text[start..newline]);
         let Some((kind, below)) = boundaries.kind(line, &text[at..], at_end) else { break };
         let Some(ends) = boundaries.ends_with(kind, &text[at..], at_end) else { break };
-        if ends == End::Before {
-            boundaries.ends_with(kind, &text[at..], at_end);
-        }
         let is_title = matches!(kind, LineKind::Title | LineKind::Words);
         let is_between = boundaries.rows == 0 && !boundaries.skips && kind != LineKind::Row;
         let place = match ends {
@@ -369,12 +365,7 @@ pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<
         }
         match boundaries.ends_with(kind, &text[at..], at_end) {
             Some(End::No) => {}
-            Some(end) => {
-                puzzles.push((std::mem::take(&mut rows), true));
-                if end == End::Before {
-                    boundaries.ends_with(kind, &text[at..], at_end);
-                }
-            }
+            Some(_) => puzzles.push((std::mem::take(&mut rows), true)),
             None => break,
         }
     }
@@ -601,10 +592,9 @@ mod tests {
         for (index, kind) in lines.chars().enumerate() {
             let rest = text[index + 1..].concat();
             let line = classify(text[index].trim_end().as_bytes(), RowStyle::default());
-            let mut end = boundaries.ends_with(line, rest.as_bytes(), true).unwrap();
+            let end = boundaries.ends_with(line, rest.as_bytes(), true).unwrap();
             if end == End::Before {
                 out.push('|');
-                end = boundaries.ends_with(line, rest.as_bytes(), true).unwrap();
             }
             out.push(kind);
             if end == End::Behind {

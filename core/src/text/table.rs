@@ -309,9 +309,10 @@ pub(super) struct Table {
     rows: usize,
     /// The rows whose puzzle can be read.
     puzzles: usize,
-    /// Whether it has a heading or its column is named, or the puzzle is in another place than where
-    /// `lines` reads it, or in quotes, or has a solution beside it, or every row has as many fields.
-    is_certain: bool,
+    /// Whether the text is a table without being told so: most of its lines have a puzzle, and it has a
+    /// heading or its column is named, or the puzzle is in another place than where `lines` reads it, or
+    /// in quotes, or has a solution beside it, or every row has as many fields.
+    pub(super) is_likely: bool,
 }
 
 /// What one column holds.
@@ -374,12 +375,6 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<Table>, FormatErro
 }
 
 impl Table {
-    /// Whether the text is a table without being told so: most of its lines have a puzzle.
-    pub(super) fn is_likely(&self, text: &[u8]) -> bool {
-        let lines = puzzle_lines(text).take(ROWS_SEEN).count() - self.heading_lines;
-        self.is_certain && 2 * self.rows > lines
-    }
-
     /// The length of the heading of a text, with comments before its ruler.
     pub(super) fn heading_len(&self, text: &[u8]) -> usize {
         let mut left = self.heading_lines;
@@ -448,12 +443,12 @@ impl<'a> Survey<'a> {
             if let Some(seen) = self.columns.get_mut(width) {
                 let order = cells.order(field);
                 seen.add(field, order.map(|order| (order, cells.is_filled(field, order))));
-                // Shorter ones may be rows of a grid.
                 // A list of white space has other words behind a puzzle, and no quotes around it.
                 let is_whole = match delimiter {
                     Delimiter::Whitespace => row.trim_ascii_start().starts_with(b"\""),
                     Delimiter::Byte(_) => row.trim_ascii().len() == field.len() + 2 && row.ends_with(b"\""),
                 };
+                // Shorter ones may be rows of a grid.
                 let is_quoted = is_whole && order.is_some_and(|order| order.side() >= 9);
                 self.quoted += usize::from(is_quoted);
             }
@@ -576,14 +571,16 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     let is_quoted = puzzle == 0 && 2 * quoted > rows;
     let is_regular = least == most && most > 1 && delimiter != Delimiter::Whitespace;
     let is_told = has_heading || hint.column.is_some();
+    let is_certain = is_told || puzzle > 0 || is_quoted || solution.is_some() || is_regular;
+    let with_puzzle = if is_named { count.max(rows).max(1) } else { count };
     Some(Table {
         columns: Columns { delimiter, puzzle, solution, lacks_first_name },
         heading_lines,
         may_be_title: is_named && (count == 0 || order.box_side() == 2),
         names_puzzles: is_named && survey.most() == 0 && (most <= 1 || solution.is_some()),
-        rows: if is_named { count.max(rows).max(1) } else { count },
+        rows: with_puzzle,
         puzzles: count,
-        is_certain: is_told || puzzle > 0 || is_quoted || solution.is_some() || is_regular,
+        is_likely: is_certain && 2 * with_puzzle > rows,
     })
 }
 
@@ -760,9 +757,7 @@ mod tests {
     fn table(text: &str) -> Option<(String, usize, Option<usize>, bool)> {
         let found = find(text.as_bytes(), &Hint::default()).unwrap()?;
         let Columns { delimiter, puzzle, solution, .. } = found.columns;
-        found
-            .is_likely(text.as_bytes())
-            .then(|| (delimiter.to_string(), puzzle, solution, found.heading_lines > 0))
+        found.is_likely.then(|| (delimiter.to_string(), puzzle, solution, found.heading_lines > 0))
     }
 
     #[test]
