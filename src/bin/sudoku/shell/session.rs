@@ -617,7 +617,7 @@ impl Session {
     }
 
     /// Puts the puzzle of the command line on the board, or opens its file.
-    pub fn begin(&mut self, start: &[u8]) -> String {
+    pub fn begin(&mut self, start: &[u8]) -> anyhow::Result<String> {
         let path = list::path(start);
         let is_puzzle = is_typed(&path, start);
         reply(if is_puzzle { self.take_cells(start, Then::Show, false) } else { self.open(&path) })
@@ -885,7 +885,7 @@ struct Searched {
 }
 
 /// A reply, be it a result or an error.
-fn reply(result: anyhow::Result<String>) -> String {
+pub fn reply(result: anyhow::Result<String>) -> String {
     result.unwrap_or_else(|error| format!("{error:#}\n"))
 }
 
