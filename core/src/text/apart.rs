@@ -492,7 +492,7 @@ mod tests {
                         let record = records.read(&mut grid).unwrap();
                         assert_eq!((record.error, grid.to_string()), (None, puzzle(at)), "{text}");
                         let wanted = if at == 2 { None } else { Some(cells(&solution(at))) };
-                        assert_eq!(record.given, wanted.as_ref().map(|given| given.as_bytes()), "{text}");
+                        assert_eq!(record.given, wanted.as_ref().map(String::as_bytes), "{text}");
                         assert_eq!(parts.read(&mut grid).unwrap().error, None, "{text}");
                         assert_eq!(grid.to_string(), puzzle(at), "{text}");
                     }
