@@ -216,6 +216,9 @@ pub(super) fn recognise(
         if let Some(layout) = lay_out_below_number(sample, first_end, hint) {
             return Ok(layout);
         }
+        if is_triples(below) && triples::names_size(first, below) {
+            return Ok(Layout { body: first_end, ..Layout::new(Notation::Triples) });
+        }
         if hint.order.is_some() || !is_list_of_cells(first, text, hint) {
             return as_notation(Notation::Header);
         }
