@@ -8,7 +8,7 @@ use super::source::{Backing, Decoding};
 use super::{CHUNK_BYTES, FormatSample, InputError, MAX_PASSED_BYTES, Reader, Source};
 use crate::grid::{Grid, Order};
 use crate::text::{
-    Alphabet, BYTE_ORDER_MARK, Hint, Notation, Records, SAMPLE_BYTES, detect, skip_lines_above,
+    Alphabet, BYTE_ORDER_MARK, Hint, Misfit, Notation, Records, SAMPLE_BYTES, detect, skip_lines_above,
 };
 #[cfg(feature = "parquet")]
 use crate::text::{Column, Delimiter};
@@ -56,7 +56,7 @@ impl Source {
     /// told what is wrong with it.
     ///
     /// # Errors
-    /// Those of [`Self::read`] but [`InputError::NoPuzzle`].
+    /// Those of [`Self::read`], but [`InputError::NoPuzzle`] only for rows of a size that none has.
     pub fn read_as_puzzles(self, hint: &Hint) -> Result<Reader, InputError> {
         self.detect(hint, false)
     }
@@ -164,7 +164,8 @@ impl Source {
         let seen = &sample[..opening_bytes.unwrap_or(sample.len())];
         let opening = detect(seen, hint).map_err(|error| error.below(line - 1))?;
         // A bad first line gets its answer where that is waited for.
-        if let Some(misfit) = opening.misfit.filter(|_| refuses_misfits && opening_bytes.is_none()) {
+        let is_refused = |misfit: &Misfit| refuses_misfits || misfit.is_of_other_size();
+        if let Some(misfit) = opening.misfit.filter(is_refused).filter(|_| opening_bytes.is_none()) {
             // A damaged text may have broken off before its first puzzle.
             if let Some(failure) = self.deferred {
                 return Err(failure);

@@ -353,6 +353,11 @@ fn one_answer_has_no_summary() {
 
 #[test]
 fn what_cannot_be_read_is_named() {
+    let six = run(&["solve", "1..4.6\n..62..\n.3...1\n5...2.\n..16..\n2.3..5\n"]);
+    assert_eq!(six.status.code(), Some(2));
+    let sentence =
+        "The puzzle cannot be read: Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25.\n";
+    assert_eq!(stderr(&six), sentence);
     let bench = Bench::new(1);
     let empty = bench.write("empty.txt", b"");
     let blank = bench.write("blank.txt", b"\n\n# nothing\n");

@@ -151,6 +151,7 @@ fn every_command_keeps_the_table() {
         (&["page", "--data-dir", &missing], 2),
         (&["shell"], 0),
         (&["shell", &good], 0),
+        (&["shell", &missing], 2),
         (&["completions", "bash"], 0),
         (&["completions", "csh"], 2),
         (&["man"], 0),

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::harness::{self, SUDOKU, grid, stderr, stdout, succeeded, sudoku, text};
 use sudoku_stream::generate::{
-    ClueRange, Constraints, Difficulty, Generator, Grids, Kind, Puzzle, Recipe, Symmetry,
+    self, ClueRange, Constraints, Difficulty, Generator, Grids, Kind, Puzzle, Recipe, Symmetry,
 };
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::{Backtracking, Limit, Propagation, Solver, Stop, Strategy, default_strategy};
@@ -347,6 +347,21 @@ fn what_cannot_be_had_is_refused_or_given_up() {
     assert!(Generator::new(recipe_in(3, "22..24", quarters), 1).is_ok());
     let odd = Constraints { symmetry: Symmetry::Rotational, ..clues(101) };
     assert_eq!(refusal(recipe(4, odd)), "No 16x16 pattern of the symmetry rotational has 101 clues.");
+    let rated = |text: &str| {
+        let rating = Some(generate::ratings(text).unwrap());
+        recipe(3, Constraints { rating, difficulty: Difficulty::Easy, ..Constraints::default() })
+    };
+    assert_eq!(
+        refusal(rated("7.0..")),
+        "An easy puzzle has a rating of 2.3 at most, so it cannot have one of 7.0."
+    );
+    for (range, words) in
+        [("..3.2", "of at most 3.2"), ("2.3..", "of at least 2.3"), ("2.0..2.3", "of 2.0 to 2.3")]
+    {
+        let recipe = rated(range);
+        assert!(Generator::new(recipe.clone(), 1).is_ok(), "{range}");
+        assert_eq!(recipe.to_string(), format!("easy 9x9 puzzle with a rating {words}"));
+    }
     let none = Recipe { attempts: 0, ..recipe(3, clues(30)) };
     assert_eq!(refusal(none), "A puzzle takes at least one attempt.");
 

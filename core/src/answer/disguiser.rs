@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::named_tally::{Counters, HasCounters};
-use super::{Block, add_counts, read_rows};
+use super::puzzle_rows::try_read_rows;
+use super::{Block, add_counts};
 use crate::canon::Disguise;
 use crate::grid::Grid;
 use crate::text::{Format, PuzzleError};
@@ -105,11 +106,11 @@ pub fn write_disguises_in_parts(
     mut pass_on: impl FnMut(&mut Vec<u8>, &mut DisguiseTally) -> ControlFlow<()>,
 ) {
     let mut given = Grid::empty(format.order());
-    let mut is_wanted = true;
-    read_rows(format, block, |row| {
-        if !is_wanted {
-            return;
-        }
+    let mut pass_on = |out: &mut Vec<u8>, tally: &mut DisguiseTally| match pass_on(out, tally) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Unwanted),
+    };
+    let (Ok(()) | Err(Unwanted)) = try_read_rows(format, block, |row| {
         tally.puzzles += 1;
         let solution = match row.given.map(|text| format.read_solution(text, &mut given)) {
             None => Ok(None),
@@ -124,27 +125,27 @@ pub fn write_disguises_in_parts(
                 *tally.errors.entry(code).or_default() += 1;
                 tally.written += 1;
                 format.copy_row(row.text, row.broken, out);
-                is_wanted = pass_on(out, tally).is_continue();
-                return;
+                return pass_on(out, tally);
             }
         };
         if task.with_original {
             tally.written += 1;
             format.copy_row(row.text, Some(puzzle), out);
-            is_wanted = pass_on(out, tally).is_continue();
+            pass_on(out, tally)?;
         }
         for number in 0..task.times {
-            if !is_wanted {
-                return;
-            }
             tally.written += 1;
             let disguise = task.disguise(format, row.line, number);
             let solution = solution.map(|solution| disguise.apply(solution));
             format.rewrite(row.text, puzzle, &disguise.apply(puzzle), solution.as_ref(), out);
-            is_wanted = pass_on(out, tally).is_continue();
+            pass_on(out, tally)?;
         }
+        Ok(())
     });
 }
+
+/// Nothing more of a block is wanted.
+struct Unwanted;
 
 #[cfg(test)]
 mod tests {

@@ -10,8 +10,9 @@ use rand::seq::SliceRandom as _;
 use super::block_solver::BATCH_PUZZLES;
 use super::idle::Idle;
 use super::named_tally::{Counters, HasCounters};
+use super::puzzle_rows::try_read_rows;
 use super::row_batch::unique_problem;
-use super::{Block, Cancelled, add_counts, read_rows};
+use super::{Block, Cancelled, add_counts};
 use crate::grid::Grid;
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Solver, default_strategy};
 use crate::text::{Format, Problem};
@@ -127,26 +128,20 @@ impl Minimizers {
     ) -> Result<MinimizeTally, Cancelled> {
         let limit = Limit { solutions: 2, nodes: self.task.node_limit, cancel };
         let mut tally = MinimizeTally::default();
-        let (mut waiting, mut result) = (Vec::new(), Ok(()));
+        let mut waiting = Vec::new();
         let mut settle = |waiting: &mut Vec<Waiting>, out: &mut Vec<u8>| {
             reduce(solver, waiting, &limit)?;
             waiting.drain(..).for_each(|row| self.write(&row, &mut tally, out));
             Ok(())
         };
-        read_rows(&self.format, block, |row| {
-            if result.is_err() {
-                return;
-            }
+        try_read_rows(&self.format, block, |row| {
             let state = match &row.puzzle {
                 Ok(puzzle) => Ok(Clues::new(puzzle, self.clues_in_order(puzzle, row.line))),
                 Err(problem) => Err(Copied { problem: problem.clone(), puzzle: row.broken.cloned() }),
             };
             waiting.push(Waiting { text: row.text.to_vec(), state });
-            if waiting.len() >= BATCH_PUZZLES {
-                result = settle(&mut waiting, out);
-            }
-        });
-        result?;
+            if waiting.len() >= BATCH_PUZZLES { settle(&mut waiting, out) } else { Ok(()) }
+        })?;
         settle(&mut waiting, out)?;
         Ok(tally)
     }

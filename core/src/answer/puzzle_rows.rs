@@ -1,8 +1,10 @@
 //! Puzzles of a block together with the text that each stands in.
 
+use std::convert::Infallible;
+
 use super::Block;
 use crate::grid::Grid;
-use crate::text::{Format, Problem, Records, row_within};
+use crate::text::{Format, Problem, Records};
 
 /// A puzzle, and the text that it stands in.
 #[derive(Clone, Debug)]
@@ -40,14 +42,27 @@ pub struct PuzzleRow<'a> {
 /// # Ok::<(), sudoku_core::text::FormatError>(())
 /// ```
 pub fn read_rows(format: &Format, block: Block<'_>, mut visit: impl FnMut(&PuzzleRow<'_>)) {
+    let Ok(()) = try_read_rows(format, block, |row| {
+        visit(row);
+        Ok::<_, Infallible>(())
+    });
+}
+
+/// [`read_rows`] up to the first error of `visit`.
+///
+/// # Errors
+/// That one.
+pub(super) fn try_read_rows<E>(
+    format: &Format,
+    block: Block<'_>,
+    mut visit: impl FnMut(&PuzzleRow<'_>) -> Result<(), E>,
+) -> Result<(), E> {
     let mut puzzle = Grid::empty(format.order());
     let mut records = Records::new(format, block.text, block.first_line);
     loop {
         let begin = block.text.len() - records.rest().len();
-        let Some(record) = records.read(&mut puzzle) else { return };
+        let Some(record) = records.read(&mut puzzle) else { return Ok(()) };
         let end = block.text.len() - records.rest().len();
-        let row =
-            if record.row.is_empty() { &[][..] } else { &block.text[row_within(block.text, record.row)] };
         let text = own_text(format, &block.text[begin..end]);
         let problem = match record.error {
             Some(error) => Some(error.problem),
@@ -55,7 +70,8 @@ pub fn read_rows(format: &Format, block: Block<'_>, mut visit: impl FnMut(&Puzzl
         };
         let broken = matches!(problem, Some(Problem::RuleBroken(_))).then_some(&puzzle);
         let puzzle = problem.map_or(Ok(&puzzle), Err);
-        visit(&PuzzleRow { line: record.line, row, text, given: record.given, puzzle, broken });
+        let (line, row) = (record.line, record.row);
+        visit(&PuzzleRow { line, row, text, given: record.given, puzzle, broken })?;
     }
 }
 

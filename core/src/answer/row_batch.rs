@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::block_solver::BATCH_PUZZLES;
-use super::{Block, Cancelled, PuzzleReader, read_rows};
+use super::puzzle_rows::try_read_rows;
+use super::{Block, Cancelled, PuzzleReader};
 use crate::grid::{Grid, Order};
 use crate::solver::{Batch, Question, Search, Strategy};
 use crate::text::{Format, Problem, row_within};
@@ -56,19 +57,12 @@ impl RowBatch {
     ) -> Result<(), Cancelled> {
         // A block that was cancelled may have left some.
         self.clear();
-        let mut result = Ok(());
-        read_rows(format, block, |row| {
-            if result.is_err() {
-                return;
-            }
+        try_read_rows(format, block, |row| {
             let within = |text: &[u8]| if text.is_empty() { 0..0 } else { row_within(block.text, text) };
             let place = (row.line, within(row.row), within(row.text));
             self.push(place, row.puzzle.clone(), row.broken);
-            if self.rows.len() >= self.most {
-                result = settle(self);
-            }
-        });
-        result?;
+            if self.rows.len() >= self.most { settle(self) } else { Ok(()) }
+        })?;
         settle(self)
     }
 

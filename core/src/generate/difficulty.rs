@@ -219,19 +219,23 @@ impl HandTest {
 #[error("`{0}` is no range of ratings. Write 3.0..4.5, 3.4, 3.0.. or ..4.5; ratings are 1.0 to 20.0.")]
 pub struct NoRatings(String);
 
+/// The least and the largest rating.
+pub(super) const LEAST_RATING: Score = Score::from_tenths(10);
+pub(super) const LARGEST_RATING: Score = Score::from_tenths(200);
+
 /// Reads a range of ratings, both ends included: `3.0..4.5`, `3.4`, `3.0..` or `..4.5`.
 ///
 /// # Errors
 /// [`NoRatings`], also for a range that ends before it begins.
 pub fn ratings(text: &str) -> Result<RangeInclusive<Score>, NoRatings> {
     let bad = || NoRatings(text.to_owned());
-    let score = |part: &str, empty: u16| match part {
-        "" => Ok(Score::from_tenths(empty)),
+    let score = |part: &str, empty: Score| match part {
+        "" => Ok(empty),
         part => part.parse::<Score>().map_err(|_| bad()),
     };
     let range = match text.split_once("..") {
         Some(("", "")) => return Err(bad()),
-        Some((least, most)) => score(least, 10)?..=score(most, 200)?,
+        Some((least, most)) => score(least, LEAST_RATING)?..=score(most, LARGEST_RATING)?,
         None => {
             let exact = text.parse().map_err(|_| bad())?;
             exact..=exact

@@ -60,7 +60,7 @@ pub use difficulty::{Difficulty, NoGuesses, NoRatings, guesses, ratings};
 pub use full_grid::Grids;
 pub use symmetry::{NoSymmetry, Symmetry};
 
-use difficulty::{HandTest, Rater};
+use difficulty::{HandTest, LARGEST_RATING, LEAST_RATING, Rater};
 use remove_clues::{ClueRemoval, Soundness};
 use vicinity_search::VicinitySearch;
 
@@ -176,6 +176,12 @@ impl Recipe {
                 return Err(RecipeError::Symmetry { order, clues: range, symmetry });
             }
         }
+        if let Some(Constraints { difficulty: Difficulty::Easy, rating: Some(rating), .. }) = constraints {
+            let most = Technique::NakedSingle.base_rating();
+            if *rating.start() > most {
+                return Err(RecipeError::Rating { least: *rating.start(), most });
+            }
+        }
         if let Some(technique) = constraints.and_then(|constraints| constraints.technique) {
             TechniqueSet::NONE.with(technique).check_for(order)?;
         }
@@ -243,10 +249,11 @@ impl fmt::Display for Recipe {
         }
         if let Some(rating) = &constraints.rating {
             let (least, most) = (rating.start(), rating.end());
-            with.push(if least == most {
-                format!("a rating of {least}")
-            } else {
-                format!("a rating of {least} to {most}")
+            with.push(match (*least == LEAST_RATING, *most == LARGEST_RATING) {
+                _ if least == most => format!("a rating of {least}"),
+                (true, false) => format!("a rating of at most {most}"),
+                (false, true) => format!("a rating of at least {least}"),
+                _ => format!("a rating of {least} to {most}"),
             });
         }
         with.extend(constraints.technique.map(|technique| format!("a step by {technique}")));
@@ -304,6 +311,14 @@ pub enum RecipeError {
         clues: ClueRange,
         /// The symmetry.
         symmetry: Symmetry,
+    },
+    /// A rating above those of the singles that solve an easy puzzle.
+    #[error("An easy puzzle has a rating of {most} at most, so it cannot have one of {least}.")]
+    Rating {
+        /// The least rating of the recipe.
+        least: Score,
+        /// The largest of easy puzzles.
+        most: Score,
     },
     /// A technique that no puzzle of this size takes.
     #[error(transparent)]

@@ -3,16 +3,25 @@
 //!
 //! A blank is `0`, `-1`, an empty field, or any blank of other notations. A number may have a
 //! fraction of zeros and an exponent.
+//!
+//! Behind the cells may be columns of a table, of which the first that is not empty has a text: so a
+//! solution and an error are, as our own tables have them. Each row shows that by itself, because a
+//! hint names no columns.
 
 use std::ops::Range;
 
 use super::detect::Layout;
-use super::lines::{is_no_puzzle, puzzle_lines};
-use super::rewrite::range_in;
+use super::lines::{characters, given_solution, is_no_puzzle, offset, puzzle_lines};
+use super::rewrite::{range_in, solution_field};
 use super::row_numbers::number_rows;
 use super::rows::{no_cell, read_cell};
-use super::table::{Columns, Delimiter, fields, no_column};
-use super::{Alphabet, Column, Format, FormatError, Hint, Notation, Problem, PuzzleError, Record, Records};
+use super::table::{
+    CellsReader, Columns, Delimiter, LEAST_CELLS, SOLUTION_NAMES, fields, is_known, no_column,
+};
+use super::{
+    Alphabet, Column, Format, FormatError, Hint, MAX_LINE_BYTES, Notation, Problem, PuzzleError, Record,
+    Records,
+};
 use crate::grid::{Grid, MAX_SIDE, Order};
 
 /// The lines that detection reads.
@@ -50,10 +59,31 @@ pub(super) fn value(number: f64) -> Option<u8> {
     (0..=25).find(|&value| is(f64::from(value)))
 }
 
-/// The cells of a row.
-pub(super) fn cells<'a>(format: &Format, row: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+/// The cells of a row; `None` for a wrong length.
+pub(super) fn cells<'a>(format: &Format, row: &'a [u8]) -> Option<impl Iterator<Item = &'a [u8]> + use<'a>> {
     let Columns { delimiter, puzzle, .. } = format.columns;
-    fields(row, delimiter).skip(puzzle)
+    let count = format.order.cells();
+    let mut behind = fields(row, delimiter).skip(puzzle);
+    let is_whole = behind.by_ref().take(count).count() == count && may_be_behind(behind);
+    is_whole.then(|| fields(row, delimiter).skip(puzzle).take(count))
+}
+
+/// Whether these fields may be behind the cells of a row: an empty one, or a text and anything else
+/// behind it.
+fn may_be_behind<'a>(fields: impl Iterator<Item = &'a [u8]>) -> bool {
+    let mut empty = 0;
+    for field in fields {
+        if !field.is_empty() {
+            return is_text(field);
+        }
+        empty += 1;
+    }
+    empty <= 1
+}
+
+/// Whether a field is a text, which is longer than any cell and no number.
+fn is_text(field: &[u8]) -> bool {
+    characters(field).nth(2).is_some() && number(field).is_none()
 }
 
 /// Reads the next row.
@@ -66,21 +96,21 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
         }
         let error = read_row(format, line, puzzle).err();
         let error = error.map(|problem| PuzzleError { problem, line: Some(number) });
-        return Some(Record { line: number, given: None, row: line, error });
+        let given = format.columns.solution.and_then(|at| fields(line, format.columns.delimiter).nth(at));
+        return Some(Record { line: number, given: given.and_then(given_solution), row: line, error });
     }
 }
 
 fn read_row(format: &Format, line: &[u8], puzzle: &mut Grid) -> Result<(), Problem> {
-    let expected = puzzle.order().cells();
-    let count = cells(format, line).count();
-    let ends_in_delimiter = || cells(format, line).last().is_some_and(<[u8]>::is_empty);
-    if count != expected && !(count == expected + 1 && ends_in_delimiter()) {
-        return Err(Problem::WrongLength);
-    }
-    for (to, field) in puzzle.digits_mut().iter_mut().zip(cells(format, line)) {
+    let cells = cells(format, line).ok_or(Problem::WrongLength)?;
+    for (to, field) in puzzle.digits_mut().iter_mut().zip(cells) {
         *to = read_cell(format, field).ok_or_else(|| no_cell(format, line, field))?;
     }
-    Ok(())
+    // A line that was cut has lost what closes its quotes.
+    match fields(line, format.columns.delimiter).open_quotes().filter(|_| line.len() < MAX_LINE_BYTES) {
+        Some(open) => Err(Problem::open_quotes(line, offset(line, open))),
+        None => Ok(()),
+    }
 }
 
 /// [`Format::replaced`] for this notation: each value is written as the row writes it.
@@ -89,6 +119,7 @@ pub(super) fn replaced(
     text: &[u8],
     old: &Grid,
     puzzle: &Grid,
+    solution: Option<&Grid>,
 ) -> Vec<(Range<usize>, Vec<u8>)> {
     let has_numbers = format.has_numbers();
     let mut written: [Vec<u8>; MAX_SIDE + 1] = std::array::from_fn(|value| {
@@ -96,11 +127,13 @@ pub(super) fn replaced(
         format.write_apart(u8::try_from(value).unwrap_or(0), has_numbers, &mut cell);
         cell
     });
-    for (field, &digit) in cells(format, text).zip(old.digits()) {
+    let cells = || cells(format, text).into_iter().flatten();
+    for (field, &digit) in cells().zip(old.digits()) {
         written[usize::from(digit)] = field.to_vec();
     }
-    let cells = cells(format, text).zip(puzzle.digits());
-    cells.map(|(field, &digit)| (range_in(text, field), written[usize::from(digit)].clone())).collect()
+    let new = cells().zip(puzzle.digits());
+    let new = new.map(|(field, &digit)| (range_in(text, field), written[usize::from(digit)].clone()));
+    new.chain(solution_field(format, text, solution)).collect()
 }
 
 impl Format {
@@ -150,7 +183,8 @@ pub(super) fn lay_out(
         (layout.columns, layout.order) = (columns, Some(order));
         layout.body = if has_heading { first_end } else { 0 };
     } else {
-        layout.columns.delimiter = hint.delimiter.unwrap_or(Delimiter::COMMA);
+        let delimiter = hint.delimiter.unwrap_or(Delimiter::COMMA);
+        layout.columns = Columns { delimiter, puzzle: 0, solution: None, ..Columns::default() };
         layout.body = if hint.has_heading == Some(true) { first_end } else { 0 };
         if let Some(Column::Number(number)) = hint.column {
             layout.columns.puzzle = number.saturating_sub(1);
@@ -190,13 +224,23 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<(Columns, Order, b
         let layouts =
             || Order::ALL.into_iter().flat_map(|order| firsts.clone().map(move |first| (order, first)));
         let widths: Vec<usize> = seen().map(|row| fields(row, delimiter).count()).collect();
+        // The fields of a row before the first text from a column on.
+        let widths_to_text = |least: usize| {
+            let width = move |(row, &width): (_, &usize)| {
+                fields(row, delimiter).skip(least).position(is_text).map_or(width, |at| least + at)
+            };
+            seen().zip(&widths).map(width)
+        };
         // 16 numbers are a row of 16x16 as well as a 4x4 puzzle.
         for (order, puzzle) in layouts() {
             // An empty field may be behind the cells. Most rows decide, not the longest one, which may
             // be bad.
             let least = puzzle.saturating_add(order.cells());
-            let fitting = widths.iter().filter(|&&width| width >= least && width - least <= 1).count();
-            let is_possible = order.cells() > 1 && 2 * fitting > total;
+            let is_most = |count: usize| 2 * count > total;
+            let may_fit =
+                order.cells() > 1 && is_most(widths.iter().filter(|&&width| width >= least).count());
+            let fits = |&width: &usize| width >= least && width - least <= 1;
+            let is_possible = may_fit && is_most(widths_to_text(least).filter(fits).count());
             if !is_possible || hint.order.is_some_and(|wanted| wanted != order) {
                 continue;
             }
@@ -215,8 +259,9 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<(Columns, Order, b
             let detected = || is_good.first() == Some(&false) && seen().next().is_some_and(is_heading);
             let has_heading = hint.has_heading.unwrap_or_else(detected);
             if 2 * good > total - usize::from(has_heading) {
-                let one_more = widths.iter().filter(|&&width| width == order.cells() + 1).count();
-                if hint.column.is_none() && 2 * one_more > total {
+                let is_one_more = |&width: &usize| width == order.cells() + 1;
+                let one_more = widths_to_text(order.cells()).filter(is_one_more).count();
+                if hint.column.is_none() && is_most(one_more) {
                     let has_numbers = has_row_numbers(&format, seen());
                     // Behind cells is nothing, or the last of them is a blank.
                     if puzzle == 0 && has_numbers {
@@ -226,7 +271,9 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<(Columns, Order, b
                         return Err(FormatError::AmbiguousCells { order });
                     }
                 }
-                return Ok(Some((columns, order, has_heading)));
+                let heading = if has_heading { seen().next() } else { None };
+                let solution = solution_column(heading, seen(), &format, hint);
+                return Ok(Some((Columns { solution, ..columns }, order, has_heading)));
             }
         }
     }
@@ -234,6 +281,24 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<(Columns, Order, b
         Some(column @ Column::Name(_)) if !has_column => Err(no_column(text, column, hint.delimiter)),
         _ => Ok(None),
     }
+}
+
+/// The column of solutions behind the cells: the one that is named for them, or the first that has one.
+fn solution_column<'a>(
+    heading: Option<&'a [u8]>,
+    mut rows: impl Iterator<Item = &'a [u8]>,
+    format: &Format,
+    hint: &Hint,
+) -> Option<usize> {
+    let Columns { delimiter, puzzle, .. } = format.columns;
+    let first = puzzle + format.order.cells();
+    let behind = |row| fields(row, delimiter).skip(first);
+    let mut reader = CellsReader::new(hint);
+    let mut is_solution =
+        |field| reader.order(field) == Some(format.order) && reader.is_filled(field, format.order);
+    let named = heading.and_then(|heading| behind(heading).position(|name| is_known(name, SOLUTION_NAMES)));
+    let column = named.or_else(|| rows.find_map(|row| behind(row).position(&mut is_solution)));
+    column.map(|column| first + column)
 }
 
 /// Whether the first fields of rows number them that have one field more than a puzzle has cells, or
@@ -249,11 +314,13 @@ fn has_row_numbers<'a>(format: &Format, rows: impl Iterator<Item = &'a [u8]>) ->
 }
 
 /// Whether the cells of a row are the numbers of columns, or names. One more field may be behind
-/// them.
+/// them, or names of further columns.
 fn is_heading(row: &[u8], columns: Columns, order: Order) -> bool {
     let fields = || fields(row, columns.delimiter).skip(columns.puzzle);
     let names = || fields().take(order.cells());
-    if !(order.cells()..=order.cells() + 1).contains(&fields().count()) {
+    let mut behind = fields().skip(order.cells());
+    let has_more = behind.next().is_some_and(|field| !is_text(field)) && behind.next().is_some();
+    if names().count() < order.cells() || has_more {
         return false;
     }
     let is_number = |(at, name): (usize, &[u8])| name == at.to_string().as_bytes();
@@ -265,7 +332,7 @@ fn is_heading(row: &[u8], columns: Columns, order: Order) -> bool {
 /// Whether most rows have numbers above 4, or none but numbers of two digits, which no puzzle of 4x4
 /// needs, so that 16 of them are a row of 16x16.
 fn is_row_of_16<'a>(rows: impl Iterator<Item = &'a [u8]>, columns: Columns) -> bool {
-    let cells = |row| fields(row, columns.delimiter).skip(columns.puzzle);
+    let cells = |row| fields(row, columns.delimiter).skip(columns.puzzle).take(LEAST_CELLS);
     let is_padded = |row| cells(row).all(|field| matches!(field, [b'0' | b'1', b'0'..=b'9']));
     let is_large =
         |row| cells(row).any(|field| number(field).is_some_and(|number| number > 4)) || is_padded(row);
@@ -363,6 +430,74 @@ mod tests {
             format!("{heading},note\n{}", format!("{},\n", row.trim_end()).repeat(3)),
         ] {
             assert_eq!(read_all(&text), vec![sound.clone(); 3], "{text}");
+        }
+    }
+
+    /// As our own tables have them, which need not have a heading.
+    #[test]
+    fn columns_of_texts_may_be_behind_the_cells() {
+        use crate::text::Format;
+        for order in &Order::ALL[1..4] {
+            let side = order.side();
+            let box_side = order.box_side();
+            let value = |at: usize, shift: usize| {
+                let (row, column) = (at / side, at % side);
+                1 + (row * box_side + row / box_side + column + shift) % side
+            };
+            let solution = |shift: usize| -> Vec<u8> {
+                (0..order.cells()).map(|at| u8::try_from(value(at, shift)).unwrap()).collect()
+            };
+            let format = Format::new(Notation::Lines, *order, Alphabet::Letters).unwrap();
+            let cells = |digits: &[u8]| {
+                let mut line = Vec::new();
+                format.write_digits(digits, &mut line);
+                String::from_utf8(line).unwrap()
+            };
+            let row = |shift: usize, blank: &str| {
+                let cell = |(at, value): (usize, u8)| {
+                    if at % 3 == 0 { value.to_string() } else { blank.to_owned() }
+                };
+                solution(shift).into_iter().enumerate().map(cell).collect::<Vec<_>>().join(",")
+            };
+            let puzzle = |shift: usize| {
+                let cell = |(at, value): (usize, u8)| if at % 3 == 0 { value } else { 0 };
+                cells(&solution(shift).into_iter().enumerate().map(cell).collect::<Vec<_>>())
+            };
+            let names = (0..order.cells()).map(|at| at.to_string()).collect::<Vec<_>>().join(",");
+            for blank in ["0", "", "."] {
+                for (heading, is_numbered) in
+                    [(String::new(), false), (format!("{names},solution,error,guesses\n"), false)]
+                        .into_iter()
+                        .chain([(format!(",{names},solution,error,guesses\n"), true)])
+                {
+                    let mut text = heading.clone();
+                    for at in 0..4 {
+                        let number = if is_numbered { format!("{at},") } else { String::new() };
+                        let (solution, error) =
+                            if at == 2 { (String::new(), "no_solution") } else { (cells(&solution(at)), "") };
+                        text += &format!("{number}{},{solution},{error},{at}\n", row(at, blank));
+                    }
+                    let lines = 1 + u64::from(!heading.is_empty());
+                    let preamble = detect(text.as_bytes(), &Hint::default()).unwrap();
+                    let found = (preamble.format.notation(), preamble.format.order(), 1 + preamble.lines);
+                    assert_eq!(found, (Notation::Cells, *order, lines), "{text}");
+                    assert!(preamble.format.has_solutions(), "{text}");
+                    // A part of it is read like all of it, but for the solutions.
+                    let part = Hint::of(&preamble.format).format().unwrap().unwrap();
+                    let body = &text.as_bytes()[preamble.body..];
+                    let mut parts = Records::new(&part, body, lines);
+                    let mut records = Records::new(&preamble.format, body, lines);
+                    let mut grid = Grid::empty(*order);
+                    for at in 0..4 {
+                        let record = records.read(&mut grid).unwrap();
+                        assert_eq!((record.error, grid.to_string()), (None, puzzle(at)), "{text}");
+                        let wanted = if at == 2 { None } else { Some(cells(&solution(at))) };
+                        assert_eq!(record.given, wanted.as_ref().map(String::as_bytes), "{text}");
+                        assert_eq!(parts.read(&mut grid).unwrap().error, None, "{text}");
+                        assert_eq!(grid.to_string(), puzzle(at), "{text}");
+                    }
+                }
+            }
         }
     }
 

@@ -856,5 +856,14 @@ mod tests {
         assert_eq!(notation("1 1 5 # here\n2 2 3\n"), Notation::Triples);
         assert_eq!(notation("1 1\n2 2 3\n1 2 4\n"), Notation::Triples);
         assert_eq!(notation(&format!("1 1 5\n{0}\n{0}\n", ".".repeat(81))), Notation::Lines);
+        // Below the size of the puzzle or of its boxes, and no other number.
+        let triples = "1 1 5\n2 2 9\n1 2 4\n";
+        for (number, is_size) in [("3", true), ("9", true), ("2", false), ("4", false)] {
+            let text = format!("{number}\n{triples}");
+            let found = detect(text.as_bytes(), &Hint::default());
+            let is_read =
+                found.is_ok_and(|found| (found.format.notation(), found.body) == (Notation::Triples, 2));
+            assert_eq!(is_read, is_size, "{number}");
+        }
     }
 }

@@ -337,7 +337,7 @@ impl Problem {
     }
 
     /// The problem of the quotes at byte `offset` of a line, which begin a field that it does not end.
-    fn open_quotes(line: &[u8], offset: usize) -> Self {
+    pub(super) fn open_quotes(line: &[u8], offset: usize) -> Self {
         Self::OpenQuotes { column: characters(&line[..offset]).count() + 1 }
     }
 

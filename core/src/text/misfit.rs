@@ -150,6 +150,12 @@ impl Misfit {
         matches!(self.what, What::CarriageReturns)
     }
 
+    /// Whether the text is rows of a size that no puzzle here has, of which none can be one.
+    #[must_use]
+    pub const fn is_of_other_size(&self) -> bool {
+        matches!(self.what, What::Rows { .. })
+    }
+
     /// The same misfit with its line number increased by `lines`, which precede the text.
     #[must_use]
     pub(super) const fn below(mut self, lines: u64) -> Self {
@@ -371,14 +377,46 @@ impl What {
                 let nearest = Order::ALL[1..].iter().min_by_key(|order| order.cells().abs_diff(cells));
                 Self::Cells { cells, nearest: nearest.copied().unwrap_or(Order::NINE) }
             }
-            _ => {
+            _ => Self::of_other_size(first, lines()).unwrap_or_else(|| {
                 let written = writable(first);
                 let beginning = String::from_utf8_lossy(&written);
                 let shown = |c: char| if c.is_control() { ' ' } else { c };
                 Self::Words { beginning: beginning.chars().take(QUOTED).map(shown).collect() }
-            }
+            }),
         }
     }
+
+    /// Puzzles of a size that is not read, in symbols that may be above those of the sizes that are:
+    /// all rows of one, or all cells of one on the first line.
+    fn of_other_size<'a>(first: &[u8], lines: impl Iterator<Item = &'a [u8]>) -> Option<Self> {
+        let cells = symbols(first)?;
+        let is_side = |side: usize| side > 4 && Order::from_side(side).is_none();
+        if is_side(cells) && lines.filter(|line| symbols(line) == Some(cells)).count() >= cells {
+            return Some(Self::Rows { cells });
+        }
+        let is_square = cells.isqrt().pow(2) == cells && is_side(cells.isqrt());
+        let nearest = || Order::ALL[1..].iter().min_by_key(|order| order.cells().abs_diff(cells));
+        is_square.then(|| Self::Cells { cells, nearest: nearest().copied().unwrap_or(Order::NINE) })
+    }
+}
+
+/// The number of cells on a line that has nothing but numbers, letters and blanks, apart or together.
+fn symbols(line: &[u8]) -> Option<usize> {
+    let is_blank = |byte: &u8| b"._*-?".contains(byte);
+    let is_symbol = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_uppercase() || is_blank(byte);
+    let is_cell = |cell: &[u8]| match cell {
+        [byte] => is_symbol(byte),
+        _ => cell.len() <= 2 && cell.iter().all(u8::is_ascii_digit),
+    };
+    let fields = |delimiter: u8| line.split(move |&byte| byte == delimiter).map(<[u8]>::trim_ascii);
+    for cells in [fields(b',').collect(), fields(b';').collect(), tokens(line).collect::<Vec<&[u8]>>()] {
+        if cells.len() > 1 && cells.iter().all(|cell| is_cell(cell)) {
+            return Some(cells.len());
+        }
+    }
+    let cells = line.trim_ascii();
+    let is_word = !cells.iter().any(|byte| byte.is_ascii_digit() || is_blank(byte));
+    (!is_word && cells.iter().all(is_symbol)).then_some(cells.len())
 }
 
 /// `is 1 row`, `are 2 rows`.
@@ -523,6 +561,25 @@ mod tests {
                 "123456\n456123\n".to_owned() + &"......\n".repeat(4),
                 "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25.",
             ),
+            (
+                "1 . 12 . . 3 . 10 . . 7 .\n".repeat(12),
+                "Line 1 is a row of 12 cells; a row of a puzzle has 4, 9, 16 or 25.",
+            ),
+            (
+                "1B44B2CAAA65\n".repeat(12),
+                "Line 1 is a row of 12 cells; a row of a puzzle has 4, 9, 16 or 25.",
+            ),
+            (
+                "1,,12,,,3,,10,,,7,\n".repeat(12),
+                "Line 1 is a row of 12 cells; a row of a puzzle has 4, 9, 16 or 25.",
+            ),
+            (
+                "F.1A..B..3.....\n".repeat(15),
+                "Line 1 is a row of 15 cells; a row of a puzzle has 4, 9, 16 or 25.",
+            ),
+            ("0 12 7 ".repeat(48) + "\n", "Line 1 has 144 cells; a 9x9 puzzle has 81."),
+            ("1B44B2CAAA65".repeat(12) + "\n", "Line 1 has 144 cells; a 9x9 puzzle has 81."),
+            ("AB12CD\nEF34GH\n".to_owned(), "Line 1 is no puzzle, but \"AB12CD\"."),
             (six.replace(' ', ","), "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25."),
             (
                 "[State]\n".to_owned() + &"53..7....\n".repeat(9),

@@ -171,7 +171,10 @@ impl Format {
         }
         let codec = Codec::new(&alphabet, order, notation);
         let style = RowStyle::default().written_in(&alphabet, Some(order));
-        let (columns, keys) = (Columns::default(), Keys::default());
+        let (mut columns, keys) = (Columns::default(), Keys::default());
+        if notation != Notation::Csv {
+            columns.solution = None;
+        }
         Ok(Self { notation, order, alphabet, codec, columns, keys, style, heading: None })
     }
 
@@ -197,7 +200,7 @@ impl Format {
     #[must_use]
     pub fn has_solutions(&self) -> bool {
         match self.notation {
-            Notation::Csv => self.columns.solution.is_some(),
+            Notation::Csv | Notation::Cells => self.columns.solution.is_some(),
             Notation::Jsonl => self.keys.solution.is_some(),
             _ => false,
         }
@@ -381,7 +384,7 @@ impl FormatError {
 pub struct Record<'a> {
     /// The physical line on which it begins, from 1.
     pub line: u64,
-    /// The text of the solution beside it, in `csv` and `jsonl`, for [`Format::read_solution`]: a
+    /// The text of the solution beside it, in `csv`, `cells` and `jsonl`, for [`Format::read_solution`]: a
     /// field or a string without the quotes around it, any other value of JSON as it is written.
     /// `None` where an error line is in its place, as our own tables have it.
     pub given: Option<&'a [u8]>,

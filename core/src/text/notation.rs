@@ -21,7 +21,7 @@ use super::detect::{
 };
 use super::lines::{is_no_puzzle, looked_at, puzzle_lines};
 use super::readings::are_rows;
-use super::table::{Columns, Table, fields};
+use super::table::{Columns, LEAST_CELLS, Table, fields};
 use super::{
     Alphabet, Format, FormatError, Hint, MAX_LINE_BYTES, Problem, PuzzleError, Record, Records, apart, bars,
     json, lines, rewrite, rows, table, triples,
@@ -220,6 +220,9 @@ pub(super) fn recognise(
         if let Some(layout) = lay_out_below_number(sample, first_end, hint) {
             return Ok(layout);
         }
+        if is_triples(below) && triples::names_size(first, below) {
+            return Ok(Layout { body: first_end, ..Layout::new(Notation::Triples) });
+        }
         if hint.order.is_some() || !is_list_of_cells(first, text, hint) {
             return as_notation(Notation::Header);
         }
@@ -232,7 +235,12 @@ pub(super) fn recognise(
     // One of puzzles is no row, of which a column would be read and the others lost.
     let is_array = json::is_array_of_puzzles(first);
     let is_table = |table: &Table| {
-        !is_array && table.is_likely && !(table.may_be_title && are_grids(&sample[first_end..], hint))
+        // Before a solution may be the cells of its puzzle.
+        let is_behind_cells =
+            table.columns.puzzle >= LEAST_CELLS && matches!(apart::find(text, hint), Ok(Some(_)));
+        !(is_array || is_behind_cells)
+            && table.is_likely
+            && !(table.may_be_title && are_grids(&sample[first_end..], hint))
     };
     if let Some(table) = table::find(text, hint)?.filter(is_table) {
         table.check_rows(text)?;
@@ -376,7 +384,7 @@ impl Format {
         match self.notation {
             Notation::Lines | Notation::Header => rewrite::line(self, text, old, puzzle),
             Notation::Csv => rewrite::fields_of_row(self, text, old, puzzle, solution),
-            Notation::Cells => apart::replaced(self, text, old, puzzle),
+            Notation::Cells => apart::replaced(self, text, old, puzzle, solution),
             Notation::Jsonl => rewrite::members_of_object(self, text, puzzle, solution),
             Notation::Grid | Notation::Triples => rewrite::whole(self, text, puzzle),
         }

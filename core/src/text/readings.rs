@@ -203,14 +203,7 @@ pub(super) fn written_cells<'a>(format: &Format, line: &'a [u8]) -> Vec<&'a [u8]
             rows::cells(format, line).unwrap_or_default()
         }
         Notation::Grid => Vec::new(),
-        Notation::Cells => {
-            let count = format.order.cells();
-            let mut cells: Vec<_> = apart::cells(format, line).collect();
-            if cells.len() == count + 1 && cells.last().is_some_and(|cell| cell.is_empty()) {
-                cells.pop();
-            }
-            if cells.len() == count { cells } else { Vec::new() }
-        }
+        Notation::Cells => apart::cells(format, line).into_iter().flatten().collect(),
         _ => {
             let cells = lines::cells(format, line);
             let whole: Vec<_> = lines::characters(cells).collect();

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::json::Keys;
 use super::lines::{self, offset};
 use super::rows;
-use super::table::fields;
+use super::table::{Columns, fields};
 use super::{Format, Notation};
 use crate::grid::Grid;
 
@@ -214,18 +214,20 @@ pub(super) fn fields_of_row(
     puzzle: &Grid,
     solution: Option<&Grid>,
 ) -> Vec<(Range<usize>, Vec<u8>)> {
-    let columns = format.columns;
-    let mut parts = Vec::with_capacity(2);
-    for (column, field) in fields(text, columns.delimiter).enumerate() {
-        if column == columns.puzzle {
-            parts.push((range_in(text, field), format.cells_like(field, old, puzzle)));
-        } else if Some(column) == columns.solution
-            && let Some(solution) = solution
-        {
-            parts.push((range_in(text, field), format.cells_like(field, solution, solution)));
-        }
-    }
-    parts
+    let Columns { delimiter, puzzle: column, .. } = format.columns;
+    let cells = fields(text, delimiter).nth(column);
+    let cells = cells.map(|field| (range_in(text, field), format.cells_like(field, old, puzzle)));
+    cells.into_iter().chain(solution_field(format, text, solution)).collect()
+}
+
+/// What replaces the solution beside the puzzle of a row.
+pub(super) fn solution_field(
+    format: &Format,
+    row: &[u8],
+    solution: Option<&Grid>,
+) -> Option<(Range<usize>, Vec<u8>)> {
+    let field = fields(row, format.columns.delimiter).nth(format.columns.solution?)?;
+    solution.map(|solution| (range_in(row, field), format.cells_like(field, solution, solution)))
 }
 
 /// [`Format::replaced`] for members of an object.
@@ -357,6 +359,10 @@ mod tests {
             (
                 "1,0,3,4,0,0,0,0,0,0,0,0,0,0,0,0\n".to_owned(),
                 "0,0,4,0,0,0,1,0,1,0,0,0,0,0,0,0\n".to_owned(),
+            ),
+            (
+                "1,0,3,4,0,0,0,0,0,0,0,0,0,0,0,0,1234341221434321,,easy\n".to_owned(),
+                format!("0,0,4,0,0,0,1,0,1,0,0,0,0,0,0,0,{SOLUTION},,easy\n"),
             ),
         ];
         for (text, expected) in cases {

@@ -585,7 +585,7 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
 }
 
 /// Whether a field is one of these names.
-fn is_known(field: &[u8], names: &[&str]) -> bool {
+pub(super) fn is_known(field: &[u8], names: &[&str]) -> bool {
     names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()))
 }
 

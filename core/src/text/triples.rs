@@ -51,6 +51,13 @@ pub(super) fn is_heading(line: &[u8]) -> bool {
     fields(line.trim_ascii_end()).count() == 3 && fields(line.trim_ascii_end()).all(is_name)
 }
 
+/// Whether a line is the side of the puzzle in the triples below it, or of its boxes.
+pub(super) fn names_size(line: &[u8], triples: &[u8]) -> bool {
+    let order = smallest_order(triples);
+    let size = std::str::from_utf8(line.trim_ascii()).ok().and_then(|size| size.parse().ok());
+    size.is_some_and(|size: usize| size == order.side() || size == order.box_side())
+}
+
 /// One of so many lines may have a number that is too large for the size, so that it is told as an
 /// error instead of making the puzzle larger.
 const LINES_AN_ERROR: usize = 8;

@@ -30,7 +30,7 @@ Examples:
   sudoku generate --clues 20 -f grid
   sudoku generate --clues 26..32 -n 1000
   sudoku generate --order 4 --difficulty easy --symmetry rotational
-  sudoku generate --technique swordfish --rating ..4.0 -n 5
+  sudoku generate --technique naked-pair --rating ..3.4 -n 5
   sudoku generate --random-clues 24 -n 1000 | sudoku count
 
 Without --clues, clues are removed in random order as long as the solution stays unique.

@@ -17,6 +17,7 @@ use tonic::{Code, Status};
 
 use crate::service::wire::proto;
 use crate::service::wire::status::{body_invalid, work_broke_down};
+use crate::text::BYTE_ORDER_MARK;
 
 /// The prefix of the types of details.
 const TYPE_URL: &str = "type.googleapis.com/";
@@ -109,12 +110,17 @@ impl Schema {
 /// # Errors
 /// `INVALID_ARGUMENT` for text that is not the JSON of such a message.
 pub(super) fn from_json(text: &[u8], descriptor: &MessageDescriptor) -> Result<Bytes, Status> {
+    // .NET and PowerShell write one.
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     if text.trim_ascii().is_empty() {
         return Err(body_invalid("The body is empty. Send `{}` for a request without fields."));
     }
     let name = descriptor.name().to_owned();
-    let invalid =
-        |error: &dyn std::fmt::Display| body_invalid(&format!("This is no {name} in JSON: {error}."));
+    let invalid = |error: &dyn std::fmt::Display| {
+        // What is wrong may be a sentence, and is followed by its place.
+        let error = error.to_string().replace(". at line ", " at line ");
+        body_invalid(&format!("This is no {name} in JSON: {error}."))
+    };
     let mut json = Deserializer::from_slice(text);
     let message =
         DynamicMessage::deserialize(descriptor.clone(), &mut json).map_err(|error| invalid(&error))?;

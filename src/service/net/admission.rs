@@ -328,7 +328,7 @@ impl OpenCalls {
         let Some(idle) = idle else { return false };
         metrics::ended_idle();
         tracing::debug!(peer = %idle.connection.peer(), "an idle call is ended for another one");
-        idle.end(EndReason::Idle);
+        idle.end(EndReason::Idle(timeout));
         self.remove(&idle);
         true
     }
@@ -473,6 +473,8 @@ where
 mod tests {
     use std::net::SocketAddr;
 
+    use tonic_types::StatusExt as _;
+
     use super::*;
     use crate::service::net::deadline::Deadline;
     use crate::service::net::handle::{ConnectionHandle, Peer};
@@ -551,7 +553,9 @@ mod tests {
         admission.enter(&newcomer(), false).unwrap();
         assert!(admission.enter(&newcomer(), false).is_err(), "only the idle one has made way");
         let woken = std::future::poll_fn(|cx| Poll::Ready(calls[1].request_ends(cx))).await;
-        assert_eq!(woken, Some(EndReason::Idle));
+        assert_eq!(woken, Some(EndReason::Idle(Duration::from_millis(100))));
+        let info = woken.unwrap().status().get_details_error_info().unwrap();
+        assert_eq!(info.metadata["value"], "0.1", "{info:?}");
         assert_eq!(std::future::poll_fn(|cx| Poll::Ready(calls[0].request_ends(cx))).await, None);
         assert_eq!(admission.open().count, 4);
         admission.leave(&calls[1]);

@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::Context as TaskContext;
+use std::time::Duration;
 
 use atomic_waker::AtomicWaker;
 use tonic::Status;
@@ -19,8 +20,8 @@ use crate::service::wire::status::{stream_idle, token_revoked};
 /// Why a call is told to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EndReason {
-    /// It was idle while others waited.
-    Idle,
+    /// It was idle while others waited, for this time at least.
+    Idle(Duration),
     /// Its token is no longer valid.
     Revoked,
 }
@@ -29,7 +30,7 @@ impl EndReason {
     /// The status of a call that ends so.
     pub(crate) fn status(self) -> Status {
         match self {
-            Self::Idle => stream_idle(),
+            Self::Idle(timeout) => stream_idle(timeout),
             Self::Revoked => token_revoked(),
         }
     }
@@ -65,6 +66,8 @@ pub(crate) struct CallState {
     /// One more than its place among the open calls; 0 without one.
     place: AtomicUsize,
     ending: AtomicU8,
+    /// The time after which it may be ended because it is idle, once it is.
+    idle_timeout: OnceLock<Duration>,
     request: AtomicWaker,
     response: AtomicWaker,
 }
@@ -156,7 +159,13 @@ impl CallState {
 
     /// Tells it to end: what was read is answered, and nothing more is read.
     pub(super) fn end(&self, ending: EndReason) {
-        let bits = if ending == EndReason::Idle { IDLE } else { REVOKED };
+        let bits = match ending {
+            EndReason::Idle(timeout) => {
+                let _ = self.idle_timeout.set(timeout);
+                IDLE
+            }
+            EndReason::Revoked => REVOKED,
+        };
         self.ending.fetch_or(bits, Ordering::Release);
         self.request.wake();
     }
@@ -171,7 +180,7 @@ impl CallState {
     /// Why it is to end, if it is. Otherwise the reader of the request is woken when it is.
     pub(super) fn request_ends(&self, cx: &TaskContext<'_>) -> Option<EndReason> {
         self.request.register(cx.waker());
-        Self::reason(self.ending.load(Ordering::Acquire))
+        self.reason(self.ending.load(Ordering::Acquire))
     }
 
     /// Why its response is to end at once, if it is. Otherwise the reader of the response is woken
@@ -179,13 +188,13 @@ impl CallState {
     pub(super) fn response_ends(&self, cx: &TaskContext<'_>) -> Option<EndReason> {
         self.response.register(cx.waker());
         let ending = self.ending.load(Ordering::Acquire);
-        (ending & CUT_OFF != 0).then_some(ending).and_then(Self::reason)
+        (ending & CUT_OFF != 0).then_some(ending).and_then(|ending| self.reason(ending))
     }
 
-    const fn reason(ending: u8) -> Option<EndReason> {
+    fn reason(&self, ending: u8) -> Option<EndReason> {
         match ending & !CUT_OFF {
             GOES_ON => None,
-            IDLE => Some(EndReason::Idle),
+            IDLE => Some(EndReason::Idle(self.idle_timeout.get().copied().unwrap_or_default())),
             _ => Some(EndReason::Revoked),
         }
     }

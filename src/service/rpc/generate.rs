@@ -164,6 +164,7 @@ fn generate_settings(
     let recipe = Recipe { order, kind, attempts: attempts.min(context.limits().attempts) };
     let field = match (recipe.check(), &recipe.kind) {
         (Err(RecipeError::Symmetry { .. }), _) => "symmetry",
+        (Err(RecipeError::Rating { .. }), _) => "least_rating_tenths",
         (Err(RecipeError::Technique(_)), _) => "technique",
         (_, Kind::RandomClues(_)) => "random_clues",
         _ => "clues",

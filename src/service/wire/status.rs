@@ -136,10 +136,11 @@ fn over_quota(name: &str, quota: usize, message: String, delay: Option<Duration>
     status(Code::ResourceExhausted, message, details)
 }
 
-/// The status of a stream that was idle while others waited for a place.
-pub(crate) fn stream_idle() -> Status {
+/// The status of a stream that was idle for this time or longer, while others waited for a place.
+pub(crate) fn stream_idle(timeout: Duration) -> Status {
     let message = "This stream was idle while others waited. What was sent on it has been answered.";
-    let mut details = error_info("STREAM_IDLE", &[("limit", STREAM_IDLE)]);
+    let value = timeout.as_secs_f64().to_string();
+    let mut details = error_info("STREAM_IDLE", &[("limit", STREAM_IDLE), ("value", &value)]);
     details.add_quota_failure_violation(STREAM_IDLE, message);
     details.set_retry_info(Some(RETRY_DELAY));
     status(Code::ResourceExhausted, message, details)

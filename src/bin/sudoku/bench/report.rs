@@ -188,7 +188,7 @@ pub fn table(subject: &Subject, rows: &[Row], measured: &[Measured]) -> String {
             print::rate(rates.median),
             print::rate(rates.min),
             print::rate(rates.max),
-            row.ratio_to_propagation.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
+            row.ratio_to_propagation.map_or("-".to_owned(), shown_ratio),
             row.nodes as f64 / row.puzzles.max(1) as f64,
         );
         table += &line;
@@ -209,7 +209,7 @@ pub fn rows(subject: &Subject, measured: &[Measured]) -> Vec<Row> {
             continue;
         };
         for row in rows.iter_mut().filter(|row| row.kind == kind) {
-            row.ratio_to_propagation = Some(rounded(row.puzzles_per_second.median / base, 1000.0));
+            row.ratio_to_propagation = Some(rounded(row.puzzles_per_second.median / base, 1e6));
         }
     }
     rows
@@ -267,6 +267,13 @@ fn spread(times: &[Duration]) -> (Duration, Duration, Duration) {
     ((below + above) / 2, min, max)
 }
 
+/// A ratio with two decimals, or with two digits if it has none in these.
+fn shown_ratio(ratio: f64) -> String {
+    let has_two_digits = |&(_, power): &(usize, i32)| ratio * 10_f64.powi(power) >= 1.0;
+    let decimals = (2..=6).zip(1..).find(has_two_digits).map_or(2, |(decimals, _)| decimals);
+    format!("{ratio:.decimals$}")
+}
+
 /// A figure rounded to `1 / parts`.
 pub fn rounded(figure: f64, parts: f64) -> f64 {
     (figure * parts).round() / parts
@@ -275,6 +282,21 @@ pub fn rounded(figure: f64, parts: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_small_ratio_has_two_digits() {
+        for (ratio, wanted) in [
+            (1.0, "1.00"),
+            (123.456, "123.46"),
+            (0.25, "0.25"),
+            (0.087, "0.087"),
+            (0.001_858, "0.0019"),
+            (0.000_012, "0.000012"),
+            (0.0, "0.00"),
+        ] {
+            assert_eq!(shown_ratio(ratio), wanted);
+        }
+    }
 
     #[test]
     fn the_median_is_in_the_middle() {

@@ -13,7 +13,7 @@ use anyhow::{Context as _, bail};
 use clap::{Arg, ArgAction, Args, ValueHint};
 use sudoku_stream::answer::{CheckForm, MAX_POSITION_BYTES, Positions, RowForm, RowWriter, read_positions};
 use sudoku_stream::grid::Order;
-use sudoku_stream::input::{FileId, Reader, STANDARD_INPUT, Source};
+use sudoku_stream::input::{FileId, InputError, Reader, STANDARD_INPUT, Source};
 use sudoku_stream::offline::{InputOrigin, Output, OutputError};
 use sudoku_stream::text::{Alphabet, Column, Delimiter, Format, Hint, Notation};
 
@@ -338,8 +338,11 @@ impl Input {
             );
         }
         let hint = self.format.hint();
-        // What was typed as a puzzle is one, good or bad.
+        // What was typed as a puzzle is one, good or bad, if there are puzzles of its size.
         let read = if self.is_typed() { source.read_as_puzzles(&hint) } else { source.read(&hint) };
+        if let (true, Err(InputError::NoPuzzle { misfit, .. })) = (self.is_typed(), &read) {
+            bail!("{} cannot be read: {misfit}", self.name);
+        }
         read.map_err(|error| match &self.origin {
             Some(_) => {
                 let sentence = error.to_string();

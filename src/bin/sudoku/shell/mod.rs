@@ -75,10 +75,13 @@ pub fn run(args: &ShellArgs) -> anyhow::Result<ExitCode> {
     if is_terminal && show(GREETING)?.is_break() {
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(start) = &args.start
-        && show(&session.begin(start.as_bytes()))?.is_break()
-    {
-        return Ok(ExitCode::SUCCESS);
+    if let Some(start) = &args.start {
+        let begun = session.begin(start.as_bytes());
+        // A script is about this puzzle or file.
+        let begun = if is_terminal { session::reply(begun) } else { begun? };
+        if show(&begun)?.is_break() {
+            return Ok(ExitCode::SUCCESS);
+        }
     }
     loop {
         interrupts.wait();

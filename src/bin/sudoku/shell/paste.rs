@@ -4,6 +4,8 @@
 //! sixteen cells can be both: a 4x4 puzzle, or a row of a 16x16 one if they are separated or one of
 //! them is above 4. There the size of the command line decides, or an alphabet of only one size.
 //!
+//! Cells may have commas or semicolons between them.
+//!
 //! Rows in which blank cells are spaces look like something else at first: `53  7` has two numbers,
 //! `5  3  7` is a triple. Such lines become rows as soon as they can be nothing else.
 
@@ -72,8 +74,11 @@ pub enum LineTaken {
 pub fn looks_like_cells(line: &[u8]) -> bool {
     let drawn = plain(line.trim_ascii());
     let line: &[u8] = &drawn;
-    if line.is_empty() || line.contains(&b'/') || has_file_ending(line) {
+    if line.is_empty() || line.contains(&b'/') || has_file_ending(line) || is_array(line) {
         return false;
+    }
+    if separated(line).is_some() {
+        return true;
     }
     let count = |is_one: &dyn Fn(u8) -> bool| line.iter().filter(|&&byte| is_one(byte)).count();
     let cellish = count(&|byte| byte.is_ascii_digit() || b"._*-+|=: \t".contains(&byte));
@@ -87,6 +92,31 @@ pub fn looks_like_cells(line: &[u8]) -> bool {
     cellish * 2 > line.len()
         || (fits && is_plain && cellish > 0 && (cells >= 16 || is_upper_case))
         || (fits && cells >= 81)
+}
+
+/// Is it the beginning of a JSON array, or a row of one?
+pub fn is_array(line: &[u8]) -> bool {
+    let inner = line.trim_ascii_start();
+    let first = inner.iter().find(|byte| !b"[\"' ".contains(byte));
+    inner.starts_with(b"[") && first.is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.')
+}
+
+/// The number of cells on a line that has commas or semicolons between them, if a row or a puzzle of
+/// 4x4 or larger has as many. One may be behind the last, too.
+fn separated(line: &[u8]) -> Option<usize> {
+    let fits = |count: usize| {
+        count >= 4 && (Order::from_side(count).is_some() || Order::from_cells(count).is_some())
+    };
+    let is_cell = |field: &&[u8]| {
+        field.len() <= 2 && field.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._*-?".contains(byte))
+    };
+    b",;".iter().find_map(|separator| {
+        let fields: Vec<&[u8]> = line.split(|byte| byte == separator).map(<[u8]>::trim_ascii).collect();
+        let without_last =
+            if fields.last().is_some_and(|last| last.is_empty()) { fields.len() - 1 } else { 0 };
+        let count = [fields.len(), without_last].into_iter().find(|&count| fits(count));
+        count.filter(|_| fields.iter().all(is_cell))
+    })
 }
 
 /// Does it begin with a word, or with a letter that is no value of a row of four or nine cells?
@@ -207,6 +237,9 @@ fn joined(line: &[u8]) -> Option<Vec<u8>> {
 
 /// The order of a puzzle with such a row.
 fn row_order(line: &[u8]) -> Option<Order> {
+    if let Some(cells) = separated(line) {
+        return Order::from_side(cells);
+    }
     let line = plain(line);
     let groups = groups(&line);
     let width: usize = groups.iter().map(|group| group.len()).sum();
@@ -278,7 +311,9 @@ pub fn begin(line: &[u8], hint: &Hint, may_have_spaces: bool) -> Begun {
             line.trim_ascii().iter().take(16).all(|&cell| is_small(cell, &alphabet))
         }
     };
-    if matches!(first, 81 | 256 | 625) || (first == 16 && is_four()) || joined(line).is_some() {
+    let is_separated = separated(line).is_some_and(|cells| Order::from_side(cells).is_none());
+    if matches!(first, 81 | 256 | 625) || (first == 16 && is_four()) || joined(line).is_some() || is_separated
+    {
         return Begun::Whole;
     }
     // A 1 alone is a puzzle, unless its line is as long as a row.
@@ -452,7 +487,8 @@ impl Paste {
 /// # Errors
 /// A badly formed puzzle.
 pub fn read_line(line: &[u8], hint: &Hint) -> Result<(Format, Grid), FormatError> {
-    let hint = Hint { notation: Some(Notation::Lines), ..hint.clone() };
+    let notation = if separated(line).is_some() { Notation::Cells } else { Notation::Lines };
+    let hint = Hint { notation: Some(notation), ..hint.clone() };
     let joined = joined(line);
     read_text(joined.as_deref().unwrap_or(line).trim_ascii(), &hint)
         .map(|(format, puzzle, _)| (format, puzzle))
@@ -520,6 +556,12 @@ mod tests {
             (&"*-----------*".to_owned(), Some(PasteKind::Rows(None))),
             (&"'-----'".to_owned(), Some(PasteKind::Rows(None))),
             (&"│53.│.7.│...│".to_owned(), rows(9)),
+            (&"5,3,0,0,7,0,0,0,0".to_owned(), rows(9)),
+            (&"5;3;;;7;;;;".to_owned(), rows(9)),
+            (&" , , ,4,".to_owned(), rows(4)),
+            (&"5,3,0,0,7,0,0,0,".to_owned(), rows(9)),
+            (&"1,,,,".repeat(4)[..19].to_owned(), rows(16)),
+            (&"5,".repeat(81), None),
             (&"53  7".to_owned(), Some(PasteKind::Spaced)),
             (&" 98    6 ".to_owned(), Some(PasteKind::Spaced)),
             (&"53 46".to_owned(), Some(PasteKind::Spaced)),
@@ -595,6 +637,8 @@ mod tests {
             "ex 16",
             "sett 1 1 5",
             "s 1 1 5",
+            "[[5, 3, 0, 0, 7, 0, 0, 0, 0],",
+            "one,two,three,four",
         ] {
             assert!(!looks_like_cells(word.as_bytes()), "{word}");
         }
@@ -611,6 +655,8 @@ mod tests {
             "'---'",
             "53  7",
             " 9     6",
+            "5;3;;;7;;;;",
+            ",,,,,,,,",
         ] {
             assert!(looks_like_cells(cells.as_bytes()), "{cells}");
         }

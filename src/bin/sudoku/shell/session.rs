@@ -48,6 +48,8 @@ const NO_BOARD: &str = "There is no puzzle on the board. `example` puts one ther
 const CANDIDATES: &str = "These are candidates, and only clues can be read here. Outside the console,\n\
                           `sudoku hint`, `steps` and `show` read both.";
 
+const ARRAY: &str = "Arrays are read from files only. `open FILE` reads them.";
+
 const NO_SOLUTION: PuzzleError = PuzzleError { problem: Problem::NoSolution, line: None };
 
 /// The state of a session.
@@ -136,6 +138,9 @@ impl Session {
         let lines: Vec<&[u8]> = typed.split(|&byte| byte == b'\n').collect();
         // A terminal passes pasted lines on together, so they can be read as one text.
         let is_text = lines.len() > 2 && self.paste.is_none() && command_of(lines[0]).is_none();
+        if is_text && paste::is_array(lines[0]) {
+            return Reply { text: format!("{ARRAY}\n"), is_last: false };
+        }
         let is_row_by_row = paste::is_heading(lines[0]) || paste::is_spaced(&lines, &self.hint);
         if is_text && paste::looks_like_cells(lines[0]) && !is_row_by_row {
             let then = self.then();
@@ -224,6 +229,9 @@ impl Session {
         let (word, _) = text.split_once(char::is_whitespace).unwrap_or((&text, ""));
         let command = match command::resolve(word) {
             Ok(command) => command,
+            Err(_) if paste::is_array(line) => {
+                return Ok(before + ARRAY + "\n");
+            }
             Err(sentence) => {
                 let path = list::path(line);
                 if path.is_file() {
@@ -617,10 +625,10 @@ impl Session {
     }
 
     /// Puts the puzzle of the command line on the board, or opens its file.
-    pub fn begin(&mut self, start: &[u8]) -> String {
+    pub fn begin(&mut self, start: &[u8]) -> anyhow::Result<String> {
         let path = list::path(start);
         let is_puzzle = is_typed(&path, start);
-        reply(if is_puzzle { self.take_cells(start, Then::Show, false) } else { self.open(&path) })
+        if is_puzzle { self.take_cells(start, Then::Show, false) } else { self.open(&path) }
     }
 
     /// Solves every puzzle of a list and shows the first answers.
@@ -885,7 +893,7 @@ struct Searched {
 }
 
 /// A reply, be it a result or an error.
-fn reply(result: anyhow::Result<String>) -> String {
+pub fn reply(result: anyhow::Result<String>) -> String {
     result.unwrap_or_else(|error| format!("{error:#}\n"))
 }
 

@@ -710,7 +710,8 @@ fn read(
         reader.format().is_table() && matches!(form, OutputForm::Csv | OutputForm::Tsv | OutputForm::Parquet);
     if has_own_columns && !input.is_only() {
         bail!(
-            "{} has columns of its own, which only a table of one input keeps. Name one, or use --format solution.",
+            "{} has columns of its own, which only a table of one input keeps. Name one, or use --format jsonl, \
+             which keeps them all.",
             reader.name()
         );
     }

@@ -132,6 +132,13 @@ fn a_puzzle_is_taken_however_it_is_written() {
     let header = format!("3\n{LINE}\n");
     // Blank cells as spaces, all of them or without those at the ends of lines.
     let spaced = packed.replace('.', " ");
+    let separated = |between: &str, blank: &str| {
+        let row = |row: &[u8]| {
+            let cells = row.iter().map(|&cell| char::from(cell).to_string().replace('.', blank));
+            cells.collect::<Vec<_>>().join(between)
+        };
+        LINE.as_bytes().chunks(9).map(row).collect::<Vec<_>>().join("\n")
+    };
     let trimmed: String = spaced.lines().map(|row| format!("{}\n", row.trim_end())).collect();
     for pasted in [
         format!("solve\n{spaced}undo\n"),
@@ -149,6 +156,11 @@ fn a_puzzle_is_taken_however_it_is_written() {
         format!("solve {LINE}\nundo\n"),
         format!("solve\n{ROWS}undo\n"),
         format!("+-------+\n{ROWS}"),
+        separated(",", "0") + "\n",
+        separated(";", "") + "\n",
+        separated(",", "").replace('\n', ",\n") + ",\n",
+        separated(", ", "0").replace('\n', ", ") + "\n",
+        format!("solve\n{}\nundo\n", separated(",", ".")),
     ] {
         let answer = said(&format!("{pasted}show line\nsolve\nshow line\n"));
         let lines: Vec<&str> = answer.lines().filter(|line| line.len() == 81).collect();
@@ -250,6 +262,7 @@ fn wrong_input_is_answered_with_a_sentence() {
         ("53  7\n\n\n", "The puzzle ended after 1 of 9 rows. It is not on the board."),
         ("55  7", "The puzzle has 2 cells; a puzzle has 1, 16, 81, 256 or 625."),
         (&format!("53..7....\n{LINE}"), "It is not on the board.\nThe puzzle: 9x9, 30 clues"),
+        ("[[5, 3, 0, 0],", "Arrays are read from files only. `open FILE` reads them."),
         ("strategy magic", "`magic` is no strategy. There are fast, "),
         ("limit 0", "`0` is no whole number from 1."),
         ("stats maybe", "It is typed `stats [on|off]`."),
