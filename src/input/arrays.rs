@@ -277,7 +277,7 @@ impl Converter {
             }
             b']' => {
                 // In a list of puzzles it is one, if a bad one.
-                if self.items == Items::None && self.depth > 1 {
+                if self.items == Items::None && self.depth == 2 {
                     self.add_cell(Cell::Symbol(BLANK));
                 }
                 self.end_item(lines);
@@ -332,10 +332,11 @@ impl Converter {
     fn end_string(&mut self, lines: &mut Vec<u8>) {
         self.has_value = false;
         let value = std::mem::take(&mut self.value);
+        // Among cells, one that is none is longer than others.
+        let is_among_cells = !self.row.is_empty() && self.items != Items::Texts && value.len() < MIN_CELLS;
         match &value[..] {
             b"" => self.add_cell(Cell::Symbol(BLANK)),
-            // No row has fewer cells.
-            short if short.len() < SIDES[0] || NOTHING.contains(&short) => {
+            cell if is_cell(cell) || is_among_cells => {
                 (self.value, self.has_value) = (value, true);
                 self.end_value();
             }
@@ -660,6 +661,14 @@ mod tests {
         let four = flat(FOUR);
         assert_eq!(lines(&format!("[{four},[],{four},[ ]]")), [FOUR, ".#", FOUR, ".#"].join("\n"));
         // One cell that is none does not cut its puzzle to pieces.
+        for value in ["\"1000\"", "\"True\"", "\"12.5\"", "\"1249\"", "\"123456789\""] {
+            let rows = grid(FOUR, "0", "\"", ",", ",").replacen("\"2\"", value, 1);
+            let number = value.trim_matches('"').parse().ok();
+            let wanted = format!("{}{}{}", &FOUR[..1], unwritable_value(number), &FOUR[2..]);
+            assert_eq!(lines(&rows), wanted.replace(unwritable_value(None), "!"), "{rows}");
+        }
+        // Nor does an array of nothing beside a puzzle.
+        assert_eq!(lines(&format!("[[{four},[]],[{four},[]]]")), [FOUR, FOUR].join("\n"));
         for value in ["\"40\"", "\"-7\"", "\"2.5\"", "\"05\"", "40", "-7"] {
             let rows = grid(FOUR, "0", "\"", ",", ",").replacen("\"2\"", value, 1);
             let cell = if value.contains("40") { unwritable_value(Some(40)) } else { '!' };

@@ -359,11 +359,11 @@ const NO_CELL: char = '\u{10FFFF}';
 /// That value in messages.
 pub(super) const NO_CELL_WORDS: &str = "a value that is no cell,";
 
-/// How those characters begin in UTF-8, and no others do.
+/// How those characters begin in UTF-8, and few others do.
 const UNWRITABLE_START: [u8; 2] = [0xF4, 0x8F];
 
 /// What is written in their place.
-const IN_THEIR_PLACE: u8 = b'!';
+const IN_THEIR_PLACE: &str = "!";
 
 /// The character that stands for a value that is no cell, in the place of a cell of an array, so that
 /// its puzzle has that error. `None` for one that is no number from 0 on.
@@ -382,24 +382,22 @@ fn unwritable_number(character: &[u8]) -> Option<usize> {
 
 /// A text as it is written where it is copied: with a `!` for each value that is no cell.
 pub(crate) fn writable(text: &[u8]) -> Cow<'_, [u8]> {
-    if memchr::memchr(UNWRITABLE_START[0], text).is_none() {
+    let may_have_one = memchr::memchr(UNWRITABLE_START[0], text).is_some()
+        && memchr::memmem::find(text, &UNWRITABLE_START).is_some();
+    if !may_have_one {
         return Cow::Borrowed(text);
     }
-    let (mut copy, mut rest) = (Vec::with_capacity(text.len()), text);
-    while let Some(at) = memchr::memmem::find(rest, &UNWRITABLE_START) {
-        copy.extend_from_slice(&rest[..at]);
-        copy.push(IN_THEIR_PLACE);
-        rest = &rest[rest.len().min(at + NO_CELL.len_utf8())..];
-    }
-    copy.extend_from_slice(rest);
-    Cow::Owned(copy)
+    // In another encoding these bytes are parts of other characters.
+    let Ok(text) = std::str::from_utf8(text) else { return Cow::Borrowed(text) };
+    let is_one = |c: char| UNWRITABLE.contains(&u32::from(c));
+    Cow::Owned(text.replace(is_one, IN_THEIR_PLACE).into_bytes())
 }
 
 /// Appends a line that is copied: as it is [written](writable), with a newline.
 #[doc(hidden)]
 pub fn copy_line(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&writable(text));
-    if !out.ends_with(b"\n") {
+    if !text.ends_with(b"\n") {
         out.push(b'\n');
     }
 }
@@ -481,6 +479,13 @@ mod tests {
         let mut copy = Vec::new();
         copy_line("\u{10EFFF}\u{100000}é\u{10FFFF}".as_bytes(), &mut copy);
         assert_eq!(copy, "\u{10EFFF}\u{100000}é!\n".as_bytes());
+        // Shift-JIS, and a line of nothing behind it.
+        let japanese = b"12....1.........,\"\x96\xF4\x8F\xDC\",\xF4\x8F,7";
+        copy.clear();
+        copy_line(japanese, &mut copy);
+        copy_line(b"", &mut copy);
+        copy_line(b"x\n", &mut copy);
+        assert_eq!(copy, [japanese, &b"\n\nx\n"[..]].concat());
     }
 
     #[test]

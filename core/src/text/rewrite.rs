@@ -34,7 +34,11 @@ impl Format {
             out.extend_from_slice(&cells);
             written = range.end;
         }
-        lines::copy_line(&text[written..], out);
+        out.extend_from_slice(&lines::writable(&text[written..]));
+        // Where the cells are all there is, they end the line themselves.
+        if !out.ends_with(b"\n") {
+            out.push(b'\n');
+        }
     }
 
     /// Appends the line `text` as it is, in which `puzzle` was read, or none. What has no line of its

@@ -530,9 +530,11 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
         Some(Column::Name(name)) => field.eq_ignore_ascii_case(name.as_bytes()),
         _ => false,
     };
-    // A label beside a puzzle may be a word that is a name, too.
-    let has_puzzle = fields(first, delimiter)
-        .any(|field| is_damaged(field) || field.len() >= LEAST_CELLS && cells.order(field).is_some());
+    // A label beside a puzzle may be a word that is a name, too. A date is no damaged puzzle.
+    let has_puzzle = fields(first, delimiter).any(|field| {
+        field.len() >= LEAST_CELLS && cells.order(field).is_some()
+            || field.len() >= LEAST_DAMAGED && is_damaged(field)
+    });
     let has_heading = hint.has_heading.unwrap_or_else(|| {
         let is_named = || fields(first, delimiter).any(is_wanted);
         !has_puzzle && (is_named() || is_heading(first, second, delimiter, cells))
@@ -589,9 +591,9 @@ pub(super) fn is_known(field: &[u8], names: &[&str]) -> bool {
     names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// Whether the first row, none of whose fields is a puzzle, good or bad, is a heading: one of its names
-/// is known, or it has as many fields as the next row, at least two, of which all are words. Anything
-/// else is a puzzle that cannot be read, and must have an answer.
+/// Whether the first row, none of whose fields is a puzzle, is a heading: one of its names is known, or
+/// it has as many fields as the next row, at least two, of which all are words and none is a damaged
+/// puzzle. Anything else is a puzzle that cannot be read, and must have an answer.
 fn is_heading(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: &mut CellsReader) -> bool {
     let known = |field: &[u8]| is_known(field, PUZZLE_NAMES) || is_known(field, SOLUTION_NAMES);
     let width = fields(first, delimiter).count();
@@ -607,9 +609,10 @@ fn is_heading(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: 
     let is_whole = fields(first, delimiter).all(|field| !field.is_empty());
     let has_letter = |field: &[u8]| has_ascii_letter(field) || is_whole && is_foreign(field);
     let is_name = |field: &[u8]| field.is_empty() || has_letter(field) || is_whole && SIGNS.contains(&field);
+    let mut is_word = |field: &[u8]| is_name(field) && !is_damaged(field) && cells.order(field).is_none();
     width > 1
         && is_aligned
-        && fields(first, delimiter).all(is_name)
+        && fields(first, delimiter).all(&mut is_word)
         && fields(first, delimiter).any(has_letter)
 }
 
@@ -664,6 +667,10 @@ fn is_foreign(field: &[u8]) -> bool {
     !field.iter().any(is_cell)
         && chunks.any(|chunk| chunk.valid().chars().any(char::is_alphabetic) || !chunk.invalid().is_empty())
 }
+
+/// The bytes of a field that is a damaged puzzle rather than a name, whatever stands beside it: nearly
+/// those of 9x9.
+const LEAST_DAMAGED: usize = 70;
 
 /// Whether a field is as long as a puzzle, and most of it may be cells whatever the alphabet.
 fn is_damaged(field: &[u8]) -> bool {
@@ -800,7 +807,9 @@ mod tests {
             (format!("{p},solved\n{p},open\n"), Some(("comma", 0, None, false))),
             (format!("1,{p},solution\n2,{p},x\n"), Some(("comma", 1, None, false))),
             (format!("puzzle;{p}\npuzzle;{p}\n"), Some(("semicolon", 1, None, false))),
-            (format!("puzzle;{p}x\npuzzle;{p}\npuzzle;{p}\n"), Some(("semicolon", 1, None, false))),
+            (format!("puzzle;{nine}x\npuzzle;{nine}\npuzzle;{nine}\n"), Some(("semicolon", 1, None, false))),
+            (format!("puzzle,2024-05-06 07:08\n{p},5\n"), Some(("comma", 0, None, true))),
+            (format!("\"puzzle\" \"X2024.05.06.07.08\"\n\"1\" \"{p}\" 5\n"), Some(("space", 1, None, true))),
             (format!("{p} # solved\n{p} # open\n"), None),
             // First rows that are bad.
             (format!("{p}q,easy\n{p},hard\n{p},\n"), Some(("comma", 0, None, false))),
