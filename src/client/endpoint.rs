@@ -190,8 +190,9 @@ impl Connector {
         });
         let is_closed = closed || words == CLOSED;
         // A connection that is given up at this end, because a ping had no answer, may look like one that
-        // was closed at the other.
-        if words == TIMED_OUT || is_closed && !self.is_encrypted && !self.noticed.is_closed() {
+        // was closed at the other. A server that is there answers pings in far less time.
+        let was_silent = !self.is_encrypted && self.noticed.silence() >= self.silence.mul_f64(0.9);
+        if words == TIMED_OUT || is_closed && was_silent {
             return Ok(format!("It was silent for {} s.", self.silence.as_secs_f64()));
         }
         if !is_closed {

@@ -8,10 +8,10 @@
 use std::io::{self, Read as _};
 use std::os::fd::AsFd as _;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioIo;
@@ -42,22 +42,37 @@ impl Spoken {
 }
 
 /// What the connections to a server have noticed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Notices {
     spoken: OnceLock<Spoken>,
-    /// Whether the other end has closed one since the last was opened.
-    is_closed: AtomicBool,
+    begin: Instant,
+    /// When the last of them was opened or has read something, in milliseconds from the beginning.
+    last_read: AtomicU64,
+}
+
+impl Default for Notices {
+    fn default() -> Self {
+        Self { spoken: OnceLock::new(), begin: Instant::now(), last_read: AtomicU64::new(0) }
+    }
 }
 
 impl Notices {
+    fn now(&self) -> u64 {
+        u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn has_read(&self) {
+        self.last_read.store(self.now(), Ordering::Relaxed);
+    }
+
     /// What is spoken at the other end, where that is no HTTP/2.
     pub(super) fn spoken(&self) -> Option<Spoken> {
         self.spoken.get().copied()
     }
 
-    /// Whether the other end has closed the connection, rather than this one.
-    pub(super) fn is_closed(&self) -> bool {
-        self.is_closed.load(Ordering::Relaxed)
+    /// The time since anything was read.
+    pub(super) fn silence(&self) -> Duration {
+        Duration::from_millis(self.now().saturating_sub(self.last_read.load(Ordering::Relaxed)))
     }
 }
 
@@ -78,7 +93,7 @@ pub(super) async fn connect(
         let (socket, noticed) = (connector.call(address), Arc::clone(&noticed));
         async move {
             let socket = socket.await?.into_inner();
-            noticed.is_closed.store(false, Ordering::Relaxed);
+            noticed.has_read();
             Ok::<_, tower::BoxError>(TokioIo::new(WatchedSocket::new(socket, noticed)))
         }
     });
@@ -113,7 +128,6 @@ impl WatchedSocket {
     /// could not write.
     fn look_behind<T>(&mut self, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if matches!(written, Poll::Ready(Err(_))) {
-            self.noticed.is_closed.store(true, Ordering::Relaxed);
             // Read from the socket itself, because the runtime may not know yet that bytes are there.
             let mut bytes = [0; Spoken::TELLING_BYTES];
             let read = self.socket.as_fd().try_clone_to_owned().map(std::net::TcpStream::from);
@@ -135,9 +149,8 @@ impl AsyncRead for WatchedSocket {
         let old = buffer.filled().len();
         let result = Pin::new(&mut this.socket).poll_read(cx, buffer);
         this.look_at(&buffer.filled()[old..]);
-        let has_read = buffer.filled().len() > old || buffer.remaining() == 0;
-        if result.is_ready() && !has_read {
-            this.noticed.is_closed.store(true, Ordering::Relaxed);
+        if buffer.filled().len() > old {
+            this.noticed.has_read();
         }
         result
     }

@@ -15,6 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde::Serialize;
 use sudoku_stream::poison::IgnorePoison as _;
 use sudoku_stream::service::{CallObserver, CallRecord};
@@ -169,9 +170,11 @@ fn target(path: &PathBuf) -> anyhow::Result<Box<dyn Write + Send>> {
     }
     let mut options = OpenOptions::new();
     options.append(true).create(true);
-    // Opening a FIFO that nobody reads would wait for a reader. Like this it fails.
-    options.clone().custom_flags(libc::O_NONBLOCK).open(path).with_context(cannot)?;
-    let file: File = options.open(path).with_context(cannot)?;
+    // Opening a FIFO that nobody reads would wait for a reader. Like this it fails. Lines are written as
+    // fast as they are read, though.
+    let file: File = options.custom_flags(libc::O_NONBLOCK).open(path).with_context(cannot)?;
+    let flags = fcntl_getfl(&file).map_err(io::Error::from).with_context(cannot)?;
+    fcntl_setfl(&file, flags - OFlags::NONBLOCK).map_err(io::Error::from).with_context(cannot)?;
     Ok(Box::new(file))
 }
 
