@@ -535,16 +535,17 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
         field.len() >= LEAST_CELLS && cells.order(field).is_some()
             || field.len() >= LEAST_DAMAGED && is_damaged(field)
     });
+    let is_above_ruler = second.is_some_and(|row| is_ruler(row, delimiter));
     let has_heading = hint.has_heading.unwrap_or_else(|| {
         let is_named = || fields(first, delimiter).any(is_wanted);
-        !has_puzzle && (is_named() || is_heading(first, second, delimiter, cells))
+        !has_puzzle && (is_above_ruler || is_named() || is_heading(first, second, delimiter, cells))
     });
     let mut names: Vec<&[u8]> = if has_heading { fields(first, delimiter).collect() } else { Vec::new() };
     let lacks_first_name = has_heading && is_of_r(first, second, delimiter, cells);
     if lacks_first_name {
         names.insert(0, b"");
     }
-    let has_ruler = has_heading && second.is_some_and(|row| is_ruler(row, delimiter));
+    let has_ruler = has_heading && is_above_ruler;
     let heading_lines = usize::from(has_heading) + usize::from(has_ruler);
     let mut survey = Survey::new(names);
     for row in puzzle_lines(text).take(ROWS_SEEN).skip(heading_lines) {
@@ -609,11 +610,9 @@ fn is_heading(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: 
     let is_whole = fields(first, delimiter).all(|field| !field.is_empty());
     let has_letter = |field: &[u8]| has_ascii_letter(field) || is_whole && is_foreign(field);
     let is_name = |field: &[u8]| field.is_empty() || has_letter(field) || is_whole && SIGNS.contains(&field);
+    let is_known_place = width > 1 && is_aligned || is_of_r(first, second, delimiter, cells);
     let mut is_word = |field: &[u8]| is_name(field) && !is_damaged(field) && cells.order(field).is_none();
-    width > 1
-        && is_aligned
-        && fields(first, delimiter).all(&mut is_word)
-        && fields(first, delimiter).any(has_letter)
+    is_known_place && fields(first, delimiter).all(&mut is_word) && fields(first, delimiter).any(has_letter)
 }
 
 /// Whether the first row is a heading as R writes it: with names between spaces, and none above the
@@ -809,6 +808,12 @@ mod tests {
             (format!("puzzle;{p}\npuzzle;{p}\n"), Some(("semicolon", 1, None, false))),
             (format!("puzzle;{nine}x\npuzzle;{nine}\npuzzle;{nine}\n"), Some(("semicolon", 1, None, false))),
             (format!("puzzle,2024-05-06 07:08\n{p},5\n"), Some(("comma", 0, None, true))),
+            (format!("|#|2024-05-06|\n|---|--:|\n|{p}|5|\n"), Some(("bar", 1, None, true))),
+            (format!("\"board\"\n\"1\" \"{p}\"\n\"2\" \"{p}\"\n"), Some(("space", 1, None, true))),
+            (
+                format!("\"n\" \"board\"\n\"1\" \"x\" \"{p}\"\n\"2\" 5 \"{p}\"\n"),
+                Some(("space", 2, None, true)),
+            ),
             (format!("\"puzzle\" \"X2024.05.06.07.08\"\n\"1\" \"{p}\" 5\n"), Some(("space", 1, None, true))),
             (format!("{p} # solved\n{p} # open\n"), None),
             // First rows that are bad.
