@@ -274,7 +274,7 @@ fn bad_json() -> Seen {
         "{\"puzzle\":\"\u{0}\"}",
         "{\"puzzel\":\"1\"}",
         "{\"puzzle\":\"1\"}//",
-        "\u{feff}{}",
+        "\u{feff}\u{feff}{}",
         "",
     ] {
         bodies.push(text.as_bytes().to_vec());
