@@ -84,8 +84,8 @@ pub struct Limits {
     /// answers; with the default, the answers to a message stay below the 4 MiB that clients accept
     /// by default.
     pub message_lines: usize,
-    /// The most time until the first message of a call, and without another byte of an incomplete
-    /// message (default: 30 s).
+    /// The most time until the first message of a call, without another byte of an incomplete
+    /// message, and for a message beyond what it takes at 8 KiB a second (default: 30 s).
     pub message_timeout: Duration,
     /// The most connections at once; further ones wait to be accepted (default: 4,096).
     pub connections: usize,

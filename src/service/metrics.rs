@@ -251,8 +251,9 @@ const STATUSES: [&str; 14] = [
 ];
 
 /// The reasons for which calls, and requests that are none, can be refused.
-const REASONS: [&str; 13] = [
+const REASONS: [&str; 14] = [
     "max_streams",
+    "not_whole",
     "share",
     "quota",
     "token",

@@ -14,6 +14,7 @@ mod companion;
 mod cores;
 mod crowd;
 mod datasets;
+mod door;
 mod ending;
 mod fairness;
 mod guards;
@@ -65,6 +66,7 @@ fn rows() -> Vec<Row> {
         blame::rows(),
         fairness::rows(),
         crowd::rows(),
+        door::rows(),
         soak::rows(),
     ]
     .into_iter()

@@ -394,7 +394,7 @@ fn time_limits() -> Vec<Flag> {
         duration(
             "message-timeout",
             |s| &mut s.config.limits.message_timeout,
-            "End a call whose first message does not come, or whose message stalls, for this long",
+            "End a call whose first message does not come, or whose message stalls or is slower than 8 KiB a second, for this long",
         ),
         duration(
             "stream-idle-timeout",

@@ -1,11 +1,17 @@
 //! Admission: which calls are let in, from their headers on, whatever service they are for.
 //!
 //! ```text
-//!   headers ─▶ size? ─▶ token? ─▶ POST? timeout? ─▶ capacity? ─▶ whole messages ─▶ service
-//!              │        │         INVALID_ARGUMENT   RESOURCE_EXHAUSTED
+//!   headers ─▶ size? ─▶ token? ─▶ POST? timeout? ─▶ capacity? ─▶ a whole message ─▶ a place? ─▶ service
+//!              │        │         INVALID_ARGUMENT   RESOURCE_EXHAUSTED            RESOURCE_EXHAUSTED
 //!              │        UNAUTHENTICATED
 //!              RESOURCE_EXHAUSTED
 //! ```
+//!
+//! A call takes its place when its first message is whole. Until then it is arriving, in a place
+//! that nobody needs yet: it takes nothing from the share of others, and when a further call comes
+//! and there is no such place, the one that has been arriving for longest is ended, on the connection
+//! that has most of them. So clients that send slowly, or not at all, keep nobody out. A health check
+//! has no place: it is arriving to its end, beside all others.
 //!
 //! There is capacity for a number of calls in all, and a share of that for each client. A share is
 //! measured by what is free: a connection may hold twice as many calls as are free for all others,
@@ -13,13 +19,14 @@
 //! are. All connections of an address together, and all calls with one token, may hold three times
 //! what is free.
 //!
-//! A call beyond the capacity takes the place of one that has been idle for the time-out, or has
-//! never sent a message, and belongs to a connection with more calls, if there is any. Otherwise
-//! it is refused.
+//! A call beyond the capacity takes the place of one that has been idle for the time-out, and
+//! belongs to a connection with more calls, if there is any. Otherwise it is refused.
 //!
-//! **Invariant:** a call is counted from its headers to the end of its response, exactly once, so
-//! what clients can make the server hold is bounded by the limit on calls.
+//! **Invariant:** a call is counted from its headers to the end of its response, exactly once, and
+//! those that are arriving fill only what is free, so what clients can make the server hold is
+//! bounded by the limit on calls, and [`HEALTH_CHECKS`].
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -40,13 +47,14 @@ use crate::service::metrics;
 use crate::service::net::call::{CallState, EndReason};
 use crate::service::net::deadline;
 use crate::service::net::drain::drain;
-use crate::service::net::framing::{BodyProgress, Framing, WholeMessages};
+use crate::service::net::framing::{BodyProgress, Framing, TakePlace, WholeMessages};
+use crate::service::net::handle::ConnectionHandle;
 use crate::service::net::observe::is_bidirectional;
 use crate::service::net::tokens::{Caller, Tokens, token_in};
 use crate::service::net::unpack::{Aside, Encoding, Unpacked};
 use crate::service::wire::status::{
     MAX_STREAMS, busy, header_invalid, message_over_limit, not_posted, share_reached, streams_quota_reached,
-    unauthenticated,
+    unauthenticated, work_broke_down,
 };
 
 /// The multiple of the free places that a connection may hold.
@@ -55,15 +63,17 @@ const CONNECTION_SHARE: usize = 2;
 /// The multiple of the free places that an address or a token may hold.
 const GROUP_SHARE: usize = 3;
 
-/// The time for which a call without a message keeps its place from others. Its first message comes
-/// with its headers.
-const MESSAGE_GRACE: Duration = Duration::from_millis(500);
+/// The health checks that there is room for beside all calls.
+const HEALTH_CHECKS: usize = 16;
 
 /// The looks at open calls within the time-out of idle ones.
 const LOOKS: u32 = 4;
 
 /// The health service, which needs no token, because probes have none.
 const HEALTH_SERVICE: &str = "/grpc.health.v1.Health/";
+
+/// A health check, which is never refused for lack of capacity, because that says nothing of health.
+const HEALTH_CHECK: &str = "/grpc.health.v1.Health/Check";
 
 /// The limits on open calls.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +96,9 @@ pub(crate) struct Admission {
 
 #[derive(Default)]
 struct OpenCalls {
-    count: usize,
+    /// Those that hold a place, and those that have not brought a whole message.
+    holding: usize,
+    arriving: usize,
     by_address: HashMap<IpAddr, usize>,
     /// Those that are open; a place is used again after its call has ended.
     places: Vec<Option<OpenCall>>,
@@ -133,13 +145,48 @@ impl Admission {
         *self.limits.write().ignore_poison() = limits;
     }
 
-    /// Lets a call in.
+    /// Lets a call arrive.
+    ///
+    /// # Errors
+    /// `RESOURCE_EXHAUSTED`, if there would be no place for it.
+    fn enter(&self, state: &Arc<CallState>, needs_place: bool, several_tokens: bool) -> Result<(), Status> {
+        let limits = self.limits();
+        let mut open = self.open();
+        if needs_place {
+            open = self.check(open, state, &limits, several_tokens)?;
+        }
+        let room = limits.calls.saturating_sub(open.holding).max(HEALTH_CHECKS);
+        if open.arriving >= room {
+            open.end_arriving(limits.calls);
+        }
+        open.add(state);
+        Ok(())
+    }
+
+    /// Gives a call its place, with its first whole message.
+    ///
+    /// # Errors
+    /// `RESOURCE_EXHAUSTED`, if there is none; the reason for which it was told to end.
+    fn take_place(&self, state: &CallState, several_tokens: bool) -> Result<(), Status> {
+        let open = self.open();
+        if !state.has_place() {
+            return Err(state.ending().map_or_else(work_broke_down, EndReason::status));
+        }
+        self.check(open, state, &self.limits(), several_tokens)?.hold(state);
+        Ok(())
+    }
+
+    /// Checks that there is a place for a call, if need be by ending an idle one.
     ///
     /// # Errors
     /// `RESOURCE_EXHAUSTED`.
-    fn enter(&self, state: &Arc<CallState>, several_tokens: bool) -> Result<(), Status> {
-        let limits = self.limits();
-        let mut open = self.open();
+    fn check<'a>(
+        &self,
+        mut open: MutexGuard<'a, OpenCalls>,
+        state: &CallState,
+        limits: &AdmissionLimits,
+        several_tokens: bool,
+    ) -> Result<MutexGuard<'a, OpenCalls>, Status> {
         let over = match open.over_capacity(state, limits.calls, several_tokens) {
             Some(OverCapacity::Quota(quota)) => {
                 metrics::refused("quota");
@@ -150,10 +197,7 @@ impl Admission {
             }
             over => over,
         };
-        let Some(over) = over else {
-            open.add(state);
-            return Ok(());
-        };
+        let Some(over) = over else { return Ok(open) };
         drop(open);
         *self.refused.lock().ignore_poison() = Some(Instant::now());
         Err(match over {
@@ -196,7 +240,8 @@ impl Admission {
 
     /// The number of open calls.
     pub(crate) fn open_calls(&self) -> usize {
-        self.open().count
+        let open = self.open();
+        open.holding + open.arriving
     }
 
     /// Whether calls are refused for lack of capacity, or were within the last second.
@@ -211,7 +256,7 @@ impl Admission {
 async fn look_after(admission: Weak<Admission>) {
     loop {
         let Some(strong) = admission.upgrade() else { return };
-        let pause = strong.limits().idle_timeout.min(MESSAGE_GRACE) / LOOKS;
+        let pause = strong.limits().idle_timeout / LOOKS;
         strong.open().look();
         drop(strong);
         sleep(pause).await;
@@ -225,7 +270,7 @@ impl OpenCalls {
 
     /// Why a call is beyond the capacity, if it is.
     fn over_capacity(&self, state: &CallState, limit: usize, several_tokens: bool) -> Option<OverCapacity> {
-        let free = limit.saturating_sub(self.count);
+        let free = limit.saturating_sub(self.holding);
         let held = |open: &AtomicUsize| open.load(Ordering::Relaxed);
         let caller = state.caller();
         if let Some((quota, caller)) = caller.and_then(|caller| Some((caller.streams()?, caller)))
@@ -255,18 +300,9 @@ impl OpenCalls {
     }
 
     fn add(&mut self, state: &Arc<CallState>) {
-        self.count += 1;
-        if state.connection.number() > 0 {
-            state.connection.open_calls().fetch_add(1, Ordering::Relaxed);
-        }
-        if let Some(address) = state.connection.peer().shared_address() {
-            *self.by_address.entry(address).or_default() += 1;
-        }
-        let name = state.caller().and_then(|caller| {
-            caller.open_calls().fetch_add(1, Ordering::Relaxed);
-            caller.name()
-        });
-        metrics::call_opened(name);
+        self.arriving += 1;
+        count_one(state, ConnectionHandle::arriving_calls);
+        metrics::call_opened(state.caller().and_then(|caller| caller.name()));
         let call = OpenCall { state: Arc::clone(state), moved: 0, still_since: Instant::now() };
         let place = self.free_places.pop().unwrap_or_else(|| {
             self.places.push(None);
@@ -276,15 +312,33 @@ impl OpenCalls {
         state.set_place(Some(place));
     }
 
+    /// Makes a call that is arriving one that holds a place.
+    fn hold(&mut self, state: &CallState) {
+        self.arriving -= 1;
+        uncount_one(state, ConnectionHandle::arriving_calls);
+        self.holding += 1;
+        count_one(state, ConnectionHandle::open_calls);
+        if let Some(address) = state.connection.peer().shared_address() {
+            *self.by_address.entry(address).or_default() += 1;
+        }
+        if let Some(caller) = state.caller() {
+            caller.open_calls().fetch_add(1, Ordering::Relaxed);
+        }
+        state.begun();
+    }
+
     fn remove(&mut self, state: &Arc<CallState>) {
         // It may have been ended for another one, which has its place now.
         let Some(place) = state.set_place(None) else { return };
         self.places[place] = None;
         self.free_places.push(place);
-        self.count -= 1;
-        if state.connection.number() > 0 {
-            state.connection.open_calls().fetch_sub(1, Ordering::Relaxed);
+        metrics::call_closed(state.caller().and_then(|caller| caller.name()));
+        if !state.has_begun() {
+            self.arriving -= 1;
+            return uncount_one(state, ConnectionHandle::arriving_calls);
         }
+        self.holding -= 1;
+        uncount_one(state, ConnectionHandle::open_calls);
         if let Some(address) = state.connection.peer().shared_address()
             && let Some(count) = self.by_address.get_mut(&address)
         {
@@ -293,11 +347,9 @@ impl OpenCalls {
                 self.by_address.remove(&address);
             }
         }
-        let name = state.caller().and_then(|caller| {
+        if let Some(caller) = state.caller() {
             caller.open_calls().fetch_sub(1, Ordering::Relaxed);
-            caller.name()
-        });
-        metrics::call_closed(name);
+        }
     }
 
     /// Notes which calls have moved since the last look.
@@ -319,10 +371,8 @@ impl OpenCalls {
         let own = held(newcomer);
         let idle = self
             .calls()
-            .filter(|call| {
-                let time = if call.state.has_begun() { timeout } else { timeout.min(MESSAGE_GRACE) };
-                call.still_since.elapsed() >= time && held(&call.state) > own
-            })
+            .filter(|call| call.state.has_begun() && held(&call.state) > own)
+            .filter(|call| call.still_since.elapsed() >= timeout)
             .min_by_key(|call| call.still_since)
             .map(|call| Arc::clone(&call.state));
         let Some(idle) = idle else { return false };
@@ -331,6 +381,36 @@ impl OpenCalls {
         idle.end(EndReason::Idle(timeout));
         self.remove(&idle);
         true
+    }
+
+    /// Ends the call that has been arriving for longest, on the connection with most of them.
+    fn end_arriving(&mut self, limit: usize) {
+        let on_connection = |state: &CallState| state.connection.arriving_calls().load(Ordering::Relaxed);
+        let arriving = self.calls().filter(|call| !call.state.has_begun());
+        let Some(last) = arriving
+            .min_by_key(|call| (Reverse(on_connection(&call.state)), call.still_since))
+            .map(|call| Arc::clone(&call.state))
+        else {
+            return;
+        };
+        metrics::refused("not_whole");
+        tracing::debug!(peer = %last.connection.peer(), "a call without a whole message is ended for another one");
+        last.end(EndReason::NotWhole(limit));
+        self.remove(&last);
+    }
+}
+
+/// Counts a call on its connection, if it has one.
+fn count_one(state: &CallState, count: fn(&ConnectionHandle) -> &AtomicUsize) {
+    if state.connection.number() > 0 {
+        count(&state.connection).fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Takes that back.
+fn uncount_one(state: &CallState, count: fn(&ConnectionHandle) -> &AtomicUsize) {
+    if state.connection.number() > 0 {
+        count(&state.connection).fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -379,12 +459,19 @@ where
         }
         let progress = request.extensions().get::<Arc<BodyProgress>>().cloned();
         match self.settings.admit(&request) {
-            Ok(state) => {
+            Ok((state, take_place)) => {
                 let is_single = !is_bidirectional(request.uri().path());
                 let framing = self.settings.admission.limits().framing;
                 let encoding = Encoding::take(request.headers_mut());
                 let request = request.map(|body| {
-                    let whole = WholeMessages::new(body, framing, is_single, Arc::clone(&state), progress);
+                    let whole = WholeMessages::new(
+                        body,
+                        framing,
+                        is_single,
+                        Arc::clone(&state),
+                        progress,
+                        take_place,
+                    );
                     match encoding {
                         None => Body::new(whole),
                         Some(encoding) => {
@@ -411,7 +498,7 @@ impl AdmissionLayer {
     ///
     /// # Errors
     /// The status of one that is not.
-    fn admit(&self, request: &Request<Body>) -> Result<Arc<CallState>, Status> {
+    fn admit(&self, request: &Request<Body>) -> Result<(Arc<CallState>, TakePlace), Status> {
         if headers_len(request.headers()) > self.header_bytes {
             metrics::refused("header_bytes");
             return Err(message_over_limit("header-bytes", ("byte", "of headers"), self.header_bytes));
@@ -438,8 +525,15 @@ impl AdmissionLayer {
             metrics::refused("timeout_header");
             header_invalid("grpc-timeout", problem)
         })?;
-        self.admission.enter(&state, several_tokens)?;
-        Ok(state)
+        let needs_place = request.uri().path() != HEALTH_CHECK;
+        self.admission.enter(&state, needs_place, several_tokens)?;
+        let (admission, call) = (Arc::clone(&self.admission), Arc::clone(&state));
+        let take_place: TakePlace = if needs_place {
+            Box::new(move || admission.take_place(&call, several_tokens))
+        } else {
+            Box::new(|| Ok(()))
+        };
+        Ok((state, take_place))
     }
 }
 
@@ -488,11 +582,21 @@ mod tests {
         Admission::new(AdmissionLimits { calls, idle_timeout: Duration::from_millis(100), framing })
     }
 
+    /// Lets in a call with its first message.
+    fn take(admission: &Admission, state: &Arc<CallState>) -> Result<(), Status> {
+        admission.enter(state, true, false)?;
+        let taken = admission.take_place(state, false);
+        if taken.is_err() {
+            admission.leave(state);
+        }
+        taken
+    }
+
     /// Lets in as many calls of a connection as there is capacity for.
     fn fill(admission: &Admission, connection: &ConnectionHandle) -> Vec<Arc<CallState>> {
         let call = || {
             let state = CallState::new(connection.clone(), Deadline::default());
-            admission.enter(&state, false).is_ok().then_some(state)
+            take(admission, &state).is_ok().then_some(state)
         };
         std::iter::from_fn(call).collect()
     }
@@ -511,7 +615,7 @@ mod tests {
             // A call that has left cannot leave again.
             admission.leave(state);
         }
-        assert_eq!(admission.open().count, 0);
+        assert_eq!(admission.open_calls(), 0);
         for limit in [1, 2] {
             assert_eq!(fill(&capacity(limit), &connection("127.0.0.1:1")).len(), limit, "all there are");
         }
@@ -538,27 +642,59 @@ mod tests {
         let greedy = connection("127.0.0.1:1");
         let calls = fill(&admission, &greedy);
         assert_eq!(calls.len(), 3);
-        for call in &calls {
-            call.begun();
-        }
         let others: Vec<_> = (0..2).flat_map(|_| fill(&admission, &connection("127.0.0.1:2"))).collect();
         assert_eq!(others.len(), 1, "the last place");
         for busy in [&calls[0], &calls[2], &others[0]] {
             busy.owes(1);
         }
         let newcomer = || CallState::new(connection("127.0.0.1:3"), Deadline::default());
-        assert!(admission.enter(&newcomer(), false).is_err(), "nothing is idle yet");
+        assert!(take(&admission, &newcomer()).is_err(), "nothing is idle yet");
         assert!(admission.is_crowded());
         sleep(Duration::from_millis(150)).await;
-        admission.enter(&newcomer(), false).unwrap();
-        assert!(admission.enter(&newcomer(), false).is_err(), "only the idle one has made way");
+        take(&admission, &newcomer()).unwrap();
+        assert!(take(&admission, &newcomer()).is_err(), "only the idle one has made way");
         let woken = std::future::poll_fn(|cx| Poll::Ready(calls[1].request_ends(cx))).await;
         assert_eq!(woken, Some(EndReason::Idle(Duration::from_millis(100))));
         let info = woken.unwrap().status().get_details_error_info().unwrap();
         assert_eq!(info.metadata["value"], "0.1", "{info:?}");
         assert_eq!(std::future::poll_fn(|cx| Poll::Ready(calls[0].request_ends(cx))).await, None);
-        assert_eq!(admission.open().count, 4);
+        assert_eq!(admission.open_calls(), 4);
         admission.leave(&calls[1]);
-        assert_eq!(admission.open().count, 4, "it has left already");
+        assert_eq!(admission.open_calls(), 4, "it has left already");
+    }
+
+    #[tokio::test]
+    async fn calls_without_a_whole_message_keep_nobody_out() {
+        const CALLS: usize = 100;
+        let admission = capacity(CALLS);
+        let arrive = |address: &str| {
+            let state = CallState::new(connection(address), Deadline::default());
+            admission.enter(&state, true, false).unwrap();
+            state
+        };
+        let slow: Vec<_> = (0..2 * CALLS).map(|_| arrive("127.0.0.1:1")).collect();
+        assert_eq!(admission.open_calls(), CALLS);
+        let ending = |state: &CallState| state.ending();
+        assert!(slow[..CALLS].iter().all(|state| ending(state) == Some(EndReason::NotWhole(CALLS))));
+        assert!(slow[CALLS..].iter().all(|state| ending(state).is_none()));
+        assert!(admission.take_place(&slow[0], false).is_err(), "it has no place to come to");
+        // All the others have is theirs.
+        assert!((66..=67).contains(&fill(&admission, &connection("127.0.0.1:2")).len()));
+        // The last to go are those of a connection with fewer of them.
+        let one = arrive("127.0.0.1:3");
+        let many = connection("127.0.0.1:4");
+        let many: Vec<_> = (0..2 * CALLS)
+            .map(|_| {
+                let state = CallState::new(many.clone(), Deadline::default());
+                admission.enter(&state, true, false).unwrap();
+                state
+            })
+            .collect();
+        assert!(one.ending().is_none() && many[0].ending().is_some());
+        admission.take_place(&one, false).unwrap();
+        for _ in 0..2 * HEALTH_CHECKS {
+            let check = CallState::new(connection("127.0.0.1:5"), Deadline::default());
+            admission.enter(&check, false, false).unwrap();
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! the reason, so its method answers what it has read and passes the reason on as the status of the
 //! call; a call that does not end so is cut off.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::Context as TaskContext;
 use std::time::Duration;
@@ -15,13 +15,15 @@ use tonic::Status;
 use crate::service::net::deadline::Deadline;
 use crate::service::net::handle::ConnectionHandle;
 use crate::service::net::tokens::Caller;
-use crate::service::wire::status::{stream_idle, token_revoked};
+use crate::service::wire::status::{message_not_whole, stream_idle, token_revoked};
 
 /// Why a call is told to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EndReason {
     /// It was idle while others waited, for this time at least.
     Idle(Duration),
+    /// It had not brought a whole message when others needed its place, one of so many.
+    NotWhole(usize),
     /// Its token is no longer valid.
     Revoked,
 }
@@ -31,17 +33,11 @@ impl EndReason {
     pub(crate) fn status(self) -> Status {
         match self {
             Self::Idle(timeout) => stream_idle(timeout),
+            Self::NotWhole(limit) => message_not_whole(limit),
             Self::Revoked => token_revoked(),
         }
     }
 }
-
-/// The values of [`CallState::ending`].
-const GOES_ON: u8 = 0;
-const IDLE: u8 = 1;
-const REVOKED: u8 = 2;
-/// Beside one of the others: its response ends at once.
-const CUT_OFF: u8 = 4;
 
 /// The state of a call, from its headers to its end.
 #[derive(Debug, Default)]
@@ -52,11 +48,11 @@ pub(crate) struct CallState {
     pub(crate) deadline: Deadline,
     /// Whose token it carries.
     caller: OnceLock<Arc<Caller>>,
-    /// Whether a whole message has come.
+    /// Whether it has brought a whole message, and so holds a place.
     has_begun: AtomicBool,
     /// Whether its client has left before the request was whole.
     has_left: AtomicBool,
-    /// The pieces of its request and its response that have passed.
+    /// The whole messages of its request, and the pieces of its response, that have passed.
     moved: [AtomicU64; 2],
     /// What it has been asked and has not answered yet.
     owed: AtomicI64,
@@ -65,9 +61,9 @@ pub(crate) struct CallState {
     pub(crate) lines: AtomicU64,
     /// One more than its place among the open calls; 0 without one.
     place: AtomicUsize,
-    ending: AtomicU8,
-    /// The time after which it may be ended because it is idle, once it is.
-    idle_timeout: OnceLock<Duration>,
+    /// Why it is to end, and whether its response ends at once.
+    ending: OnceLock<EndReason>,
+    is_cut_off: AtomicBool,
     request: AtomicWaker,
     response: AtomicWaker,
 }
@@ -100,6 +96,11 @@ impl CallState {
         (self.caller().map_or(0, |caller| caller.number()), connection)
     }
 
+    /// Whether it has a place among the open calls.
+    pub(super) fn has_place(&self) -> bool {
+        self.place.load(Ordering::Relaxed) > 0
+    }
+
     /// Records that a whole message has come.
     pub(super) fn begun(&self) {
         self.has_begun.store(true, Ordering::Relaxed);
@@ -120,7 +121,8 @@ impl CallState {
         self.has_left.load(Ordering::Relaxed)
     }
 
-    /// Records that a piece of the request has come.
+    /// Records that a whole message of the request has come. Parts of one do not count: a client that
+    /// sends a byte now and then stands still.
     pub(super) fn received(&self) {
         self.moved[0].fetch_add(1, Ordering::Relaxed);
     }
@@ -130,7 +132,7 @@ impl CallState {
         self.moved[1].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// All pieces so far, by which a call that stands still is known.
+    /// All of them so far, by which a call that stands still is known.
     pub(super) fn moved(&self) -> u64 {
         let [received, sent] = &self.moved;
         received.load(Ordering::Relaxed) + sent.load(Ordering::Relaxed)
@@ -159,20 +161,14 @@ impl CallState {
 
     /// Tells it to end: what was read is answered, and nothing more is read.
     pub(super) fn end(&self, ending: EndReason) {
-        let bits = match ending {
-            EndReason::Idle(timeout) => {
-                let _ = self.idle_timeout.set(timeout);
-                IDLE
-            }
-            EndReason::Revoked => REVOKED,
-        };
-        self.ending.fetch_or(bits, Ordering::Release);
+        // The first reason is the one that its client gets.
+        let _ = self.ending.set(ending);
         self.request.wake();
     }
 
     /// Ends it at once, after it was told to end.
     pub(super) fn cut_off(&self) {
-        self.ending.fetch_or(CUT_OFF, Ordering::Release);
+        self.is_cut_off.store(true, Ordering::Release);
         self.request.wake();
         self.response.wake();
     }
@@ -180,22 +176,18 @@ impl CallState {
     /// Why it is to end, if it is. Otherwise the reader of the request is woken when it is.
     pub(super) fn request_ends(&self, cx: &TaskContext<'_>) -> Option<EndReason> {
         self.request.register(cx.waker());
-        self.reason(self.ending.load(Ordering::Acquire))
+        self.ending()
+    }
+
+    /// The same, without waking anybody.
+    pub(super) fn ending(&self) -> Option<EndReason> {
+        self.ending.get().copied()
     }
 
     /// Why its response is to end at once, if it is. Otherwise the reader of the response is woken
     /// when it is.
     pub(super) fn response_ends(&self, cx: &TaskContext<'_>) -> Option<EndReason> {
         self.response.register(cx.waker());
-        let ending = self.ending.load(Ordering::Acquire);
-        (ending & CUT_OFF != 0).then_some(ending).and_then(|ending| self.reason(ending))
-    }
-
-    fn reason(&self, ending: u8) -> Option<EndReason> {
-        match ending & !CUT_OFF {
-            GOES_ON => None,
-            IDLE => Some(EndReason::Idle(self.idle_timeout.get().copied().unwrap_or_default())),
-            _ => Some(EndReason::Revoked),
-        }
+        self.is_cut_off.load(Ordering::Acquire).then(|| self.ending()).flatten()
     }
 }

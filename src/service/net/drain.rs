@@ -53,7 +53,7 @@ impl HttpBody for DrainedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
         match &frame {
-            Some(Ok(_)) => self.progress.received(),
+            Some(Ok(frame)) => self.progress.received(frame.data_ref().map_or(0, Bytes::len)),
             _ => self.has_ended = true,
         }
         Poll::Ready(frame)

@@ -2,13 +2,16 @@
 //!
 //! A message states its length in advance, and the transport allocates that much when it reads the
 //! header. A thousand clients that send only headers would make it allocate a thousand times the
-//! largest message.
+//! largest message. And a client may take as long for a message as it likes.
 //!
 //! **Invariant:** the transport sees the header of a message within the limit only once the whole
 //! message has arrived, so its memory is bounded by bytes that clients have really sent. The bytes
 //! of an incomplete message are kept here, without a copy. A message that stalls ends its call, and
-//! so does a first one that does not come; one above the limit is refused by the transport before
-//! it allocates anything.
+//! so do one that comes slower than [`LEAST_RATE`] and a first one that does not come; one above the
+//! limit is refused by the transport before it allocates anything.
+//!
+//! **Invariant:** a call takes its place among others with its first whole message, which is passed
+//! on only if there is one.
 //!
 //! Here a request also ends when its call is told to end, or its client has left.
 //!
@@ -25,14 +28,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame};
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_stream::Stream;
 use tonic::Status;
 use tonic::body::Body;
 
 use crate::service::net::call::CallState;
 use crate::service::wire::status::{
-    client_left, is_explained, is_of_lost_client, message_missing, second_message, stalled_message,
+    client_left, is_explained, is_of_lost_client, message_missing, second_message, slow_message,
+    stalled_message,
 };
 
 /// The length of a message's header.
@@ -48,24 +52,75 @@ const LONG_MESSAGE_BYTES: usize = 16 << 10;
 pub(crate) struct Framing {
     /// The most bytes of a message. A longer one is passed on at once, for the transport to refuse.
     pub(crate) message_bytes: usize,
-    /// The most time until the first message, and without another byte of a message.
+    /// The most time until the first message, without another byte of a message, and for a whole
+    /// message beyond what it takes at [`LEAST_RATE`].
     pub(crate) timeout: Duration,
 }
+
+/// The least bytes a second of a message, beyond the time-out.
+const LEAST_RATE: u64 = 8 << 10;
+
+/// The time that the current message takes: the time for which it was waited for, without that in
+/// which nobody wanted more of it.
+#[derive(Default)]
+struct MessageClock {
+    waited: Duration,
+    waiting_since: Option<Instant>,
+    bytes: u64,
+    /// Fires when it is late; made when it is first needed.
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl MessageClock {
+    /// Records that some of the message has come.
+    fn received(&mut self, bytes: u64) {
+        self.waited += self.waiting_since.take().map_or(Duration::ZERO, |since| since.elapsed());
+        self.bytes += bytes;
+    }
+
+    /// Begins with the next message, of which some bytes have come.
+    fn restart(&mut self, bytes: u64) {
+        (self.waited, self.waiting_since, self.bytes) = (Duration::ZERO, None, bytes);
+    }
+
+    /// The time that is left to the message as a whole.
+    fn left(&self, timeout: Duration) -> Duration {
+        let allowed = timeout + Duration::from_millis(self.bytes.saturating_mul(1000) / LEAST_RATE);
+        allowed.saturating_sub(self.waited)
+    }
+
+    /// Whether the message is late, while more of it is waited for.
+    fn is_late(&mut self, cx: &mut TaskContext<'_>, timeout: Duration) -> bool {
+        if self.waiting_since.is_none() {
+            let now = Instant::now();
+            self.waiting_since = Some(now);
+            let at = now + self.left(timeout).min(timeout);
+            match &mut self.timer {
+                Some(timer) => timer.as_mut().reset(at),
+                None => self.timer = Some(Box::pin(sleep_until(at))),
+            }
+        }
+        self.timer.as_mut().is_some_and(|timer| timer.as_mut().poll(cx).is_ready())
+    }
+}
+
+/// Asks for a place for a call whose first message is whole.
+pub(crate) type TakePlace = Box<dyn FnOnce() -> Result<(), Status> + Send>;
 
 /// The progress of a body that is translated before it gets here, so that nothing is seen of a
 /// message until it is whole.
 #[derive(Debug, Default)]
 pub(crate) struct BodyProgress {
-    /// The pieces that have come from the client.
-    pieces: AtomicU64,
+    /// The bytes that have come from the client.
+    bytes: AtomicU64,
     /// Whether the client owes the rest of a message.
     is_partial: AtomicBool,
 }
 
 impl BodyProgress {
-    /// Records that a piece has come.
-    pub(crate) fn received(&self) {
-        self.pieces.fetch_add(1, Ordering::Relaxed);
+    /// Records that some bytes have come.
+    pub(crate) fn received(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// Records whether the client owes the rest of a message.
@@ -81,18 +136,18 @@ pub(crate) struct WholeMessages {
     /// Whether the request is one message, behind which it ends.
     is_single: bool,
     call: Arc<CallState>,
-    /// The progress of a body that is translated, and its pieces that were seen.
+    /// The progress of a body that is translated, and its bytes that were seen.
     progress: Option<Arc<BodyProgress>>,
     seen: u64,
-    /// Whether a whole message has come.
+    /// Whether a whole message has come. With the first, the call takes its place.
     has_begun: bool,
+    take_place: Option<TakePlace>,
     position: FramePosition,
     /// The bytes of an incomplete message.
     partial: VecDeque<Bytes>,
     /// The bytes to pass on.
     whole: VecDeque<Bytes>,
-    /// Fires at the time-out; made when it is first needed.
-    timer: Option<Pin<Box<Sleep>>>,
+    clock: MessageClock,
     /// What came after the last message.
     end: Option<FramePoll>,
 }
@@ -120,6 +175,7 @@ impl WholeMessages {
         is_single: bool,
         call: Arc<CallState>,
         progress: Option<Arc<BodyProgress>>,
+        take_place: TakePlace,
     ) -> Self {
         Self {
             body,
@@ -129,10 +185,11 @@ impl WholeMessages {
             progress,
             seen: 0,
             has_begun: false,
+            take_place: Some(take_place),
             position: AT_START,
             partial: VecDeque::new(),
             whole: VecDeque::new(),
-            timer: None,
+            clock: MessageClock::default(),
             end: None,
         }
     }
@@ -228,11 +285,14 @@ impl WholeMessages {
         !self.partial.is_empty() || self.progress.as_ref().is_some_and(is_partial)
     }
 
-    /// Whether pieces of a body that is translated have come since the last look.
-    fn has_progressed(&mut self) -> bool {
-        let Some(progress) = &self.progress else { return false };
-        let pieces = progress.pieces.load(Ordering::Relaxed);
-        std::mem::replace(&mut self.seen, pieces) != pieces
+    /// Records what has come of a body that is translated since the last look.
+    fn look_at_progress(&mut self) {
+        let Some(progress) = &self.progress else { return };
+        let bytes = progress.bytes.load(Ordering::Relaxed);
+        let seen = std::mem::replace(&mut self.seen, bytes);
+        if bytes != seen {
+            self.clock.received(bytes - seen);
+        }
     }
 
     /// Whether a request that ends here would not be whole.
@@ -240,16 +300,34 @@ impl WholeMessages {
         !self.partial.is_empty() || (self.is_single && !self.has_begun)
     }
 
-    /// Whether it has owed that for the time-out.
-    fn is_overdue(&mut self, cx: &mut TaskContext<'_>) -> bool {
+    /// The status of a call whose client owes that for too long.
+    fn late(&self) -> Status {
         let timeout = self.framing.timeout;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(timeout)));
-        timer.as_mut().poll(cx).is_ready()
+        if self.clock.left(timeout) < timeout && self.clock.bytes > 0 {
+            let waited = self.clock.waited + self.clock.left(timeout);
+            slow_message(timeout, waited, LEAST_RATE)
+        } else if self.has_begun || self.is_within_message() {
+            stalled_message(timeout)
+        } else {
+            message_missing(timeout)
+        }
     }
 
-    fn restart_timer(&mut self) {
-        if let Some(timer) = &mut self.timer {
-            timer.as_mut().reset(Instant::now() + self.framing.timeout);
+    /// Takes a piece of the body, and its place with the first whole message.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for a second message where there is one; `RESOURCE_EXHAUSTED` without a place.
+    fn receive(&mut self, data: Bytes) -> Result<(), Status> {
+        // Those of a body that is translated were seen before.
+        self.clock.received(if self.progress.is_none() { data.len() as u64 } else { 0 });
+        self.take(data)?;
+        if !self.whole.is_empty() {
+            self.call.received();
+            self.clock.restart(self.partial.iter().map(|piece| piece.len() as u64).sum());
+        }
+        match self.take_place.take_if(|_| self.has_begun) {
+            Some(take_place) => take_place(),
+            None => Ok(()),
         }
     }
 }
@@ -290,27 +368,15 @@ impl HttpBody for WholeMessages {
                 return Poll::Ready(Some(Err(ending.status())));
             }
             let polled = Pin::new(&mut this.body).poll_frame(cx);
-            if this.has_progressed() {
-                this.call.received();
-                this.restart_timer();
-            }
-            if polled.is_pending() && this.is_owed() && this.is_overdue(cx) {
-                let timeout = this.framing.timeout;
-                let has_begun = this.has_begun || this.is_within_message();
-                let status = if has_begun { stalled_message(timeout) } else { message_missing(timeout) };
-                return Poll::Ready(Some(Err(status)));
+            this.look_at_progress();
+            if polled.is_pending() && this.is_owed() && this.clock.is_late(cx, this.framing.timeout) {
+                return Poll::Ready(Some(Err(this.late())));
             }
             match ready!(polled) {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
-                        this.call.received();
-                        this.restart_timer();
-                        let had_begun = this.has_begun;
-                        if let Err(status) = this.take(data) {
+                        if let Err(status) = this.receive(data) {
                             return Poll::Ready(Some(Err(status)));
-                        }
-                        if this.has_begun && !had_begun {
-                            this.call.begun();
                         }
                     }
                     Err(frame) => this.end_with(Some(Ok(frame))),
@@ -390,6 +456,7 @@ mod tests {
     use std::future::poll_fn;
 
     use tokio::sync::mpsc;
+    use tokio::time::sleep;
     use tokio_stream::StreamExt as _;
     use tokio_stream::wrappers::ReceiverStream;
     use tonic::Code;
@@ -416,7 +483,7 @@ mod tests {
         let pieces = ReceiverStream::new(pieces).map(|piece| Ok::<_, Status>(Frame::data(piece)));
         let body = Body::new(RequestMessages::new(pieces));
         let framing = Framing { message_bytes: limit, timeout: TIMEOUT };
-        (sender, WholeMessages::new(body, framing, false, Arc::default(), None))
+        (sender, WholeMessages::new(body, framing, false, Arc::default(), None, Box::new(|| Ok(()))))
     }
 
     async fn next(body: &mut WholeMessages) -> Option<Result<Bytes, Status>> {
@@ -506,16 +573,49 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_message_that_comes_slower_than_the_least_rate_ends_the_call_and_a_faster_one_does_not() {
+        let trickle = |piece: usize| async move {
+            let (sender, mut body) = body_up_to(LONG_MESSAGE_BYTES);
+            let wire = message(LONG_MESSAGE_BYTES - 5);
+            let sending = async {
+                for piece in wire.chunks(piece) {
+                    let _ = sender.send(Bytes::copy_from_slice(piece)).await;
+                    sleep(TIMEOUT / 5).await;
+                }
+                std::future::pending::<()>().await;
+            };
+            tokio::select! {
+                () = sending => unreachable!(),
+                first = next(&mut body) => first.unwrap(),
+            }
+        };
+        let status = trickle(1).await.unwrap_err();
+        assert_eq!(status.code(), Code::ResourceExhausted);
+        assert!(status.message().ends_with("it comes at less than 8192 bytes a second."), "{status}");
+        // Twice the least rate, and longer than the time-out.
+        assert_eq!(trickle(164).await.unwrap()[..5], message(LONG_MESSAGE_BYTES - 5)[..5]);
+    }
+
+    #[tokio::test]
+    async fn a_first_message_without_a_place_is_not_passed_on() {
+        let (_sender, mut body) = body();
+        body.take_place = Some(Box::new(|| Err(client_left())));
+        _sender.try_send(Bytes::from(message(10))).unwrap();
+        assert_eq!(next(&mut body).await.unwrap().unwrap_err().code(), Code::Cancelled);
+    }
+
+    #[tokio::test]
     async fn a_body_that_is_translated_is_not_overdue_while_its_pieces_come() {
         let progress = Arc::<BodyProgress>::default();
         let (sender, pieces) = mpsc::channel::<Bytes>(1);
         let pieces = ReceiverStream::new(pieces).map(|piece| Ok::<_, Status>(Frame::data(piece)));
         let framing = Framing { message_bytes: 1000, timeout: TIMEOUT };
         let body = Body::new(RequestMessages::new(pieces));
-        let mut body = WholeMessages::new(body, framing, true, Arc::default(), Some(Arc::clone(&progress)));
+        let (call, seen) = (Arc::default(), Some(Arc::clone(&progress)));
+        let mut body = WholeMessages::new(body, framing, true, call, seen, Box::new(|| Ok(())));
         let begin = Instant::now();
         while begin.elapsed() < 3 * TIMEOUT {
-            progress.received();
+            progress.received(1024);
             let early = poll_fn(|cx| Poll::Ready(Pin::new(&mut body).poll_frame(cx).is_ready())).await;
             assert!(!early, "it goes on");
             sleep(TIMEOUT / 50).await;

@@ -48,8 +48,10 @@ pub(crate) struct ConnectionHandle(Arc<ConnectionState>);
 struct ConnectionState {
     number: u64,
     peer: Peer,
-    /// The calls that are open on it; counted by [`crate::service::net::admission`].
+    /// The calls on it that hold a place, and those that have not brought a whole message; counted by
+    /// [`crate::service::net::admission`].
     open_calls: AtomicUsize,
+    arriving_calls: AtomicUsize,
     is_closed: AtomicBool,
     reader: AtomicWaker,
 }
@@ -72,9 +74,14 @@ impl ConnectionHandle {
         self.0.peer
     }
 
-    /// The calls that are open on it.
+    /// The calls on it that hold a place.
     pub(super) fn open_calls(&self) -> &AtomicUsize {
         &self.0.open_calls
+    }
+
+    /// The calls on it that have not brought a whole message.
+    pub(super) fn arriving_calls(&self) -> &AtomicUsize {
+        &self.0.arriving_calls
     }
 
     /// Closes the connection, with all calls on it.

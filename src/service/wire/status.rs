@@ -146,6 +146,16 @@ pub(crate) fn stream_idle(timeout: Duration) -> Status {
     status(Code::ResourceExhausted, message, details)
 }
 
+/// The status of a call that had not brought a whole message when others needed its place.
+pub(crate) fn message_not_whole(limit: usize) -> Status {
+    let message = "This call had not brought a whole message when others needed its place.";
+    let metadata = [("limit", MAX_STREAMS), ("value", &*limit.to_string())];
+    let mut details = error_info("MESSAGE_NOT_WHOLE", &metadata);
+    details.add_quota_failure_violation(MAX_STREAMS, message);
+    details.set_retry_info(Some(RETRY_DELAY));
+    status(Code::ResourceExhausted, message, details)
+}
+
 /// The status of a call whose token was valid when it began, and is not any more.
 pub(crate) fn token_revoked() -> Status {
     let message = "The token of this call is no longer valid. What was read has been answered.";
@@ -202,6 +212,15 @@ pub(crate) fn message_missing(time: Duration) -> Status {
 pub(crate) fn stalled_message(time: Duration) -> Status {
     let seconds = time.as_secs_f64();
     message_timeout(time, format!("A message has begun and has not gone on for {seconds} s."))
+}
+
+/// The status of a call with a message that is still not whole after `time`, because it comes at
+/// less than `rate` bytes a second.
+pub(crate) fn slow_message(time: Duration, waited: Duration, rate: u64) -> Status {
+    let waited = waited.as_secs_f64();
+    let message =
+        format!("A message is not whole after {waited:.1} s: it comes at less than {rate} bytes a second.");
+    message_timeout(time, message)
 }
 
 fn message_timeout(time: Duration, message: String) -> Status {

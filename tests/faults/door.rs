@@ -1,0 +1,299 @@
+//! Attacks at the door: what peers that no library tames take from honest clients beside them, with the
+//! default limits and with those of `deploy/kubernetes`.
+
+use std::io::{ErrorKind, Read as _};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use sudoku_stream::service::proto::{SolveLinesRequest, SolveRequest};
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_stream::wrappers::ReceiverStream;
+
+use crate::companion::pause;
+use crate::cores::apart;
+use crate::fairness::assert_fair;
+use crate::harness::daemon::Daemon;
+use crate::harness::{PATIENCE, eventually, lines};
+use crate::row::{Row, Seen, alone};
+use crate::traffic::{client, easy, grown, runtime};
+use crate::web::call;
+use crate::wire::{DATA, Wire, claim, frame};
+
+const BESIDE: &str = "no honest call is lost, by a client of single calls, one that connects anew for each, one of JSON over HTTP/1.1 and a stream; 99 % within 3 times the time they take alone (and 6 ms, for noise and a tick of the scheduler; 16 ms on a busy machine)";
+
+pub fn rows() -> Vec<Row> {
+    let row = |number, fault, run| Row { number, fault, expected: BESIDE, run };
+    vec![
+        row(65, "200 bodies over HTTP/1.1 of a byte each 0.5 s, again and again", slow_bodies),
+        row(65, "200 messages over HTTP/2 of a byte each 0.5 s, again and again", slow_messages),
+    ]
+}
+
+/// The limits of `deploy/kubernetes` that differ from the defaults.
+const DEPLOYED: [&str; 4] = ["--max-streams", "32", "--max-message-bytes", "655360"];
+
+/// For how long honest clients call.
+const TIME: Duration = Duration::from_secs(2);
+
+/// Half a tick of the scheduler, and one until it looks again at threads that are equals.
+const NOISE_AND_TICK: Duration = Duration::from_millis(6);
+
+/// What became of the calls of honest clients.
+#[derive(Default)]
+struct Honest {
+    times: Vec<Duration>,
+    lost: Vec<String>,
+}
+
+impl Honest {
+    fn add(&mut self, begin: Instant, ended: Result<(), String>) {
+        match ended {
+            Ok(()) => self.times.push(begin.elapsed()),
+            Err(words) => self.lost.push(words),
+        }
+    }
+
+    /// The time within which this share of the calls was answered.
+    fn within(&mut self, share: f64) -> Duration {
+        self.times.sort();
+        self.times[((self.times.len() - 1) as f64 * share) as usize]
+    }
+}
+
+/// Honest clients of every kind, for a while. Each waits for its answer before it asks again.
+async fn honest(address: SocketAddr, time: Duration) -> Honest {
+    let end = Instant::now() + time;
+    let url = format!("http://{address}");
+    let puzzle = easy(1).remove(0);
+    let request = SolveRequest { text: Bytes::from(puzzle.clone()), ..Default::default() };
+    let single = async {
+        let (mut client, mut seen) = (client(&url).await, Honest::default());
+        while Instant::now() < end {
+            let begin = Instant::now();
+            let ended = timeout(PATIENCE, client.solve(request.clone())).await.unwrap();
+            seen.add(begin, ended.map(drop).map_err(|status| format!("single: {status}")));
+        }
+        seen
+    };
+    let anew = async {
+        let mut seen = Honest::default();
+        while Instant::now() < end {
+            let begin = Instant::now();
+            let mut client = client(&url).await;
+            let ended = timeout(PATIENCE, client.solve(request.clone())).await.unwrap();
+            seen.add(begin, ended.map(drop).map_err(|status| format!("anew: {status}")));
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        seen
+    };
+    let stream = async {
+        let (mut client, mut seen) = (client(&url).await, Honest::default());
+        let (sender, requests) = mpsc::channel(1);
+        let block = Bytes::from(lines(&easy(8)));
+        let message = || SolveLinesRequest { lines: block.clone(), ..Default::default() };
+        sender.send(message()).await.unwrap();
+        let mut answers = client.solve_lines(ReceiverStream::new(requests)).await.unwrap().into_inner();
+        let mut begin = Instant::now();
+        while Instant::now() < end {
+            let ended = match timeout(PATIENCE, answers.message()).await.unwrap() {
+                Ok(Some(answer)) if answer.tally.as_ref().is_some_and(|tally| tally.answers == 8) => Ok(()),
+                other => Err(format!("stream: {other:?}")),
+            };
+            let goes_on = ended.is_ok();
+            seen.add(begin, ended);
+            if !goes_on {
+                break;
+            }
+            begin = Instant::now();
+            sender.send(message()).await.unwrap();
+        }
+        seen
+    };
+    let web = tokio::task::spawn_blocking(move || {
+        let mut seen = Honest::default();
+        let body = format!("{{\"puzzle\":\"{puzzle}\"}}");
+        while Instant::now() < end {
+            let begin = Instant::now();
+            let mut wire = Wire::bare(address);
+            wire.send(&call("Solve", &[], body.as_bytes()));
+            wire.socket.set_read_timeout(Some(PATIENCE)).unwrap();
+            let mut text = String::new();
+            let _ = wire.socket.read_to_string(&mut text);
+            let is_good = text.starts_with("HTTP/1.1 200 ") && text.contains("\"solution\"");
+            seen.add(begin, if is_good { Ok(()) } else { Err(format!("web: {text}")) });
+            pause(Duration::from_millis(10));
+        }
+        seen
+    });
+    let (single, anew, stream, web) = tokio::join!(single, anew, stream, web);
+    let mut all = Honest::default();
+    for seen in [single, anew, stream, web.unwrap()] {
+        all.times.extend(seen.times);
+        all.lost.extend(seen.lost);
+    }
+    all
+}
+
+/// Peers on a thread of their own, for as long as this lives.
+pub struct Attack {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    /// What they have done so far.
+    done: Arc<AtomicUsize>,
+}
+
+impl Attack {
+    /// Calls `attack` again and again, which returns how much it has done.
+    pub fn start(mut attack: impl FnMut() -> usize + Send + 'static) -> Self {
+        let (stop, done) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let (stopped, count) = (Arc::clone(&stop), Arc::clone(&done));
+        let thread = std::thread::spawn(move || {
+            while !stopped.load(Ordering::SeqCst) {
+                count.fetch_add(attack(), Ordering::SeqCst);
+            }
+        });
+        Self { stop, thread: Some(thread), done }
+    }
+}
+
+impl Drop for Attack {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+        let _ = self.thread.take().unwrap().join();
+    }
+}
+
+/// Honest clients alone, and beside an attack, with each of some settings. What is seen names the settings.
+pub fn beside(
+    flags: &[&str],
+    attack: impl Fn(SocketAddr) -> Attack,
+    most_memory: u64,
+    look: impl Fn(&Daemon) -> String,
+) -> Seen {
+    let _alone = alone();
+    let mut said = Vec::new();
+    for (name, settings) in [("defaults", &[][..]), ("deployed", &DEPLOYED)] {
+        let flags: Vec<&str> = flags.iter().chain(settings).copied().collect();
+        let (daemon, kept) = apart(|| Daemon::with_figures(&flags));
+        let runtime = runtime();
+        let mut quiet = runtime.block_on(honest(daemon.address, TIME));
+        assert_eq!(quiet.lost, Vec::<String>::new());
+        let memory = daemon.memory();
+        let attack = attack(daemon.address);
+        eventually("the attack", || attack.done.load(Ordering::SeqCst) > 0);
+        let (mut seen, most) = while_measured(&runtime, &daemon, memory);
+        let done = attack.done.load(Ordering::SeqCst);
+        drop(attack);
+        assert!(seen.lost.is_empty(), "{name}: {} lost: {}", seen.lost.len(), seen.lost[0]);
+        let fair = assert_fair(&[quiet.within(0.99)], &[seen.within(0.99)], NOISE_AND_TICK, kept.is_some());
+        assert!(most < most_memory, "{name}: {most} MiB");
+        assert!(!daemon.log().contains("ERROR"), "{}", daemon.log());
+        said.push(format!(
+            "{name}: {} of {0} calls answered, half within {:.2} ms, alone {:.2} ms, {fair}; {most} MiB more; {done} times; {}",
+            seen.times.len(),
+            seen.within(0.5).as_secs_f64() * 1e3,
+            quiet.within(0.5).as_secs_f64() * 1e3,
+            look(&daemon)
+        ));
+    }
+    Seen::good(said.join(" / "))
+}
+
+/// Honest clients for a while, and the most memory of the server meanwhile, in MiB more than before.
+fn while_measured(runtime: &Runtime, daemon: &Daemon, memory: u64) -> (Honest, u64) {
+    let seen = runtime.spawn(honest(daemon.address, TIME));
+    let mut most = 0;
+    while !seen.is_finished() {
+        most = most.max(grown(daemon, memory));
+        pause(Duration::from_millis(20));
+    }
+    (runtime.block_on(seen).unwrap(), most)
+}
+
+/// Whether the server has closed a connection, or has said anything on it.
+fn has_word(wire: &Wire) -> bool {
+    wire.socket.set_nonblocking(true).unwrap();
+    let word = wire.socket.peek(&mut [0]);
+    wire.socket.set_nonblocking(false).unwrap();
+    !matches!(word, Err(error) if error.kind() == ErrorKind::WouldBlock)
+}
+
+/// What was refused for this reason.
+fn refused(daemon: &Daemon, reason: &str) -> u64 {
+    daemon.figure(&format!("sudoku_calls_refused_total{{reason=\"{reason}\"}}"))
+}
+
+/// The attackers of a crowd.
+const CROWD: usize = 200;
+
+/// The time between two bytes of an attacker, and the parts of the crowd that take turns in it, so that
+/// they do not come all at once.
+const BETWEEN: Duration = Duration::from_millis(500);
+const PARTS: usize = 50;
+
+fn slow_bodies() -> Seen {
+    let attack = |address| {
+        let request = call("Solve", &[], &[b' '; 1000]);
+        let head = request[..request.len() - 1000].to_vec();
+        let mut parts: Vec<Vec<Wire>> = (0..PARTS).map(|_| Vec::new()).collect();
+        let mut turn = 0;
+        Attack::start(move || {
+            turn = (turn + 1) % PARTS;
+            let wires = &mut parts[turn];
+            wires.retain_mut(|wire| !has_word(wire) && wire.send(b" "));
+            let missing = CROWD / PARTS - wires.len();
+            for _ in 0..missing {
+                let mut wire = Wire::bare(address);
+                wire.send(&head);
+                wires.push(wire);
+            }
+            pause(BETWEEN / u32::try_from(PARTS).unwrap());
+            missing
+        })
+    };
+    beside(&[], attack, 64, |daemon| {
+        format!("sudoku_calls_refused_total not_whole {}", refused(daemon, "not_whole"))
+    })
+}
+
+fn slow_messages() -> Seen {
+    /// The streams of a connection.
+    const EACH: u32 = 20;
+    let attack = |address| {
+        let mut wires: Vec<(Wire, u32)> =
+            (0..CROWD / EACH as usize).map(|_| (Wire::open(address), 1)).collect();
+        let mut turn = 0;
+        Attack::start(move || {
+            turn = (turn + 1) % wires.len();
+            let (wire, next) = &mut wires[turn];
+            // Those that were ended are opened again.
+            for _ in 0..if *next == 1 { EACH } else { EACH / 2 } {
+                wire.call(*next, if *next % 4 == 1 { "Solve" } else { "SolveStream" });
+                wire.send(&frame(DATA, 0, *next, &claim(1000)));
+                *next += 2;
+            }
+            for back in 1..=EACH {
+                wire.send(&frame(DATA, 0, *next - 2 * back, b" "));
+            }
+            drain(wire);
+            pause(BETWEEN / 10);
+            1
+        })
+    };
+    beside(&[], attack, 64, |daemon| {
+        format!("sudoku_calls_refused_total not_whole {}", refused(daemon, "not_whole"))
+    })
+}
+
+/// Reads what the server has said so far, and drops it.
+fn drain(wire: &mut Wire) {
+    wire.socket.set_nonblocking(true).unwrap();
+    while matches!(wire.socket.read(&mut [0; 1 << 14]), Ok(1..)) {}
+    wire.socket.set_nonblocking(false).unwrap();
+}
