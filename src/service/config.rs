@@ -110,8 +110,8 @@ pub struct Limits {
     /// The most open calls on one connection (default: 128). Clients assume 100 until they receive
     /// the server's settings, so with less than that some of their first calls are refused.
     pub streams_per_connection: u32,
-    /// The time after which the connection of a client that does not read its answers is closed
-    /// (default: 5 min).
+    /// The time after which the stream of a client that does not read its answers is ended, or its
+    /// connection closed over HTTP/1.1 (default: 5 min).
     pub idle_timeout: Duration,
     /// The most batches in the bulk pool, running or waiting, over all calls (default: two for each
     /// thread, one running and one waiting). More would only make small calls wait behind large

@@ -19,7 +19,6 @@ use crate::service::datasets::Datasets;
 use crate::service::metrics;
 use crate::service::net::call::CallState;
 use crate::service::net::deadline::Deadline;
-use crate::service::net::handle::ConnectionHandle;
 use crate::service::net::tokens::Caller;
 use crate::service::sched::pools::{CallWork, CancelOnDrop, Size, WorkerPools};
 use crate::service::sched::turns::Client;
@@ -76,11 +75,6 @@ impl Call {
         if self.is_stream {
             self.state.gave(1);
         }
-    }
-
-    /// Closes the connection of a client that does not take its answers.
-    pub(crate) fn cut_off(&self) {
-        cut_off(&self.state.connection);
     }
 
     /// Takes the puzzles of a message off the quota of the call's token, and waits until it covers
@@ -155,15 +149,6 @@ impl Drop for TakenPuzzles<'_> {
             self.caller.give_back_puzzles(self.puzzles);
         }
     }
-}
-
-/// Closes the connection of a client that does not take its answers, where the [`Call`] is not at
-/// hand.
-pub(crate) fn cut_off(connection: &ConnectionHandle) {
-    let peer = connection.peer();
-    tracing::info!(%peer, "closing the connection of a client that does not read its answers");
-    metrics::refused("idle_timeout");
-    connection.close();
 }
 
 impl Context {

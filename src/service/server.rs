@@ -16,9 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
-use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
 use tonic::codec::CompressionEncoding::{Deflate, Gzip, Zstd};
 use tonic::codegen::Service;
@@ -46,6 +45,7 @@ use crate::service::net::connection::{Accepted, ConnectionCapacity, ConnectionLi
 use crate::service::net::framing::Framing;
 use crate::service::net::grpc_only::GrpcOnlyLayer;
 use crate::service::net::http1::{self, Http1Limits};
+use crate::service::net::http2::{self, Http2Limits, IdleTimeout};
 use crate::service::net::listen::{ListenAddress, ListenProblem, Listening};
 use crate::service::net::observe::{ObserveLayer, method_labels, stream_labels};
 use crate::service::net::origin::BrowserAccess;
@@ -149,10 +149,10 @@ pub enum Stopped {
     CutOff,
 }
 
-/// The error of the transport beneath a server.
+/// The error of a server whose connections are no longer served, which is a bug.
 #[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct ServeError(transport::Error);
+#[error("The server has broken down: {0}.")]
+pub struct ServeError(JoinError);
 
 /// A server that is bound to its address.
 pub struct Server {
@@ -380,7 +380,7 @@ impl Server {
     /// that have not ended at the drain time-out are cut off when the runtime is dropped.
     ///
     /// # Errors
-    /// [`ServeError`], if the transport ends before `shutdown`.
+    /// [`ServeError`], if connections are no longer served.
     pub fn serve(
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
@@ -392,7 +392,7 @@ impl Server {
         Box::pin(async { self.run(shutdown).await.map_err(ServeError) })
     }
 
-    async fn run(self, shutdown: Boxed<()>) -> Result<Stopped, transport::Error> {
+    async fn run(self, shutdown: Boxed<()>) -> Result<Stopped, JoinError> {
         let gateway = self.gateway();
         let Self { config, listening, context, draining, is_leaving, health, reloader, .. } = self;
         let capacity = Arc::clone(&reloader.capacity);
@@ -431,18 +431,19 @@ impl Server {
             http1_limits,
             draining.subscribe(),
         ));
-        let drain_begins = {
+        let idle_timeout: IdleTimeout = {
             let context = Arc::clone(&context);
-            async move { context.draining().await }
+            Arc::new(move || context.limits().idle_timeout)
         };
-        let transport = transport(&limits).serve_with_incoming_shutdown(
+        let mut http2 = tokio::spawn(http2::serve(
+            http2_connections,
             gateway,
-            ReceiverStream::new(http2_connections),
-            drain_begins,
-        );
-        let mut transport = std::pin::pin!(transport);
+            http2_limits(&limits),
+            idle_timeout,
+            draining.subscribe(),
+        ));
         tokio::select! {
-            ended = &mut transport => return ended.map(|()| Stopped::Drained),
+            ended = &mut http2 => return ended.map(|()| Stopped::Drained),
             () = shutdown => {}
         }
 
@@ -452,7 +453,7 @@ impl Server {
         metrics::draining();
         is_leaving.store(true, Ordering::Relaxed);
         tokio::select! {
-            ended = &mut transport => return ended.map(|()| Stopped::Drained),
+            ended = &mut http2 => return ended.map(|()| Stopped::Drained),
             () = sleep(config.drain_delay) => {}
         }
         // This ends accepting and reading, and sends GOAWAY to clients.
@@ -468,7 +469,7 @@ impl Server {
             let _ = http1.await;
             Ok(())
         };
-        let drained = async { tokio::try_join!(transport, calls_end) };
+        let drained = async { tokio::try_join!(http2, calls_end) };
         match timeout(config.drain_timeout, drained).await {
             Ok(ended) => ended.map(|_| Stopped::Drained),
             Err(_) => Ok(Stopped::CutOff),
@@ -524,6 +525,18 @@ impl Server {
             header_bytes: limits.header_bytes as usize,
         };
         Gateway::new(calls, settings, Arc::clone(&self.schema))
+    }
+}
+
+/// The limits of connections that speak HTTP/2.
+fn http2_limits(limits: &Limits) -> Http2Limits {
+    Http2Limits {
+        streams: limits.streams_per_connection,
+        header_bytes: limits.header_bytes.saturating_mul(HEADERS_TAKEN),
+        reset_streams: limits.reset_streams,
+        keepalive_interval: limits.keepalive_interval,
+        keepalive_timeout: limits.keepalive_timeout,
+        connection_age: limits.connection_age,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Attacks at the door: what peers that no library tames take from honest clients beside them, with the
 //! default limits and with those of `deploy/kubernetes`.
 
+use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,11 +20,13 @@ use crate::companion::pause;
 use crate::cores::apart;
 use crate::fairness::assert_fair;
 use crate::harness::daemon::Daemon;
-use crate::harness::{PATIENCE, eventually, lines};
+use crate::harness::{Folder, PATIENCE, eventually, lines};
 use crate::row::{Row, Seen, alone};
-use crate::traffic::{client, easy, grown, runtime};
+use crate::traffic::{assert_serving, client, easy, grown, runtime};
 use crate::web::call;
-use crate::wire::{DATA, Wire, claim, frame};
+use crate::wire::{
+    DATA, Flood, GOAWAY, HEADERS, RST_STREAM, SETTINGS, WINDOW_UPDATE, Wire, claim, frame, message,
+};
 
 const BESIDE: &str = "no honest call is lost, by a client of single calls, one that connects anew for each, one of JSON over HTTP/1.1 and a stream; 99 % within 3 times the time they take alone (and 6 ms, for noise and a tick of the scheduler; 16 ms on a busy machine)";
 
@@ -32,6 +35,12 @@ pub fn rows() -> Vec<Row> {
     vec![
         row(65, "200 bodies over HTTP/1.1 of a byte each 0.5 s, again and again", slow_bodies),
         row(65, "200 messages over HTTP/2 of a byte each 0.5 s, again and again", slow_messages),
+        Row {
+            number: 66,
+            fault: "one stream that is not read beside one that is, on a connection, and streams not read over every protocol",
+            expected: "the one is ended by itself after --idle-timeout, in words; the other loses nothing, and the connection lives on; ANSWERS_UNREAD in the access log",
+            run: stuck_readers,
+        },
     ]
 }
 
@@ -296,4 +305,79 @@ fn drain(wire: &mut Wire) {
     wire.socket.set_nonblocking(true).unwrap();
     while matches!(wire.socket.read(&mut [0; 1 << 14]), Ok(1..)) {}
     wire.socket.set_nonblocking(false).unwrap();
+}
+
+/// The settings of a client: the size of the window of each of its streams.
+fn windows(bytes: u32) -> Vec<u8> {
+    const INITIAL_WINDOW_SIZE: u16 = 4;
+    frame(SETTINGS, 0, 0, &[&INITIAL_WINDOW_SIZE.to_be_bytes()[..], &bytes.to_be_bytes()].concat())
+}
+
+fn stuck_readers() -> Seen {
+    const MESSAGES: usize = 40;
+    let folder = Folder::new();
+    let log = folder.path("access");
+    let daemon = Daemon::with_figures(&["--idle-timeout", "1", "--access-log", &log]);
+    let memory = daemon.memory();
+    let request = SolveLinesRequest { lines: Bytes::from(lines(&easy(100))), ..Default::default() };
+    let mut wire = Wire::open(daemon.address);
+    wire.send(&windows(16 << 10));
+    // The connection has room for all; only the one stream has not.
+    wire.send(&frame(WINDOW_UPDATE, 0, 0, &(1_u32 << 30).to_be_bytes()));
+    wire.call(1, "SolveLines");
+    for part in message(&request).repeat(100).chunks(16_000) {
+        wire.send(&frame(DATA, 0, 1, part));
+    }
+    wire.call(3, "SolveLines");
+    let (mut answered, mut ended, begin) = (0, None, Instant::now());
+    while answered < MESSAGES || ended.is_none() {
+        // More than the stuck one is there for.
+        wire.send(&frame(DATA, 0, 3, &message(&request)));
+        let mut read = 0;
+        while read == 0 {
+            let next = wire.receive(PATIENCE).expect("the connection lives on");
+            match (next.kind, next.stream) {
+                (DATA, 3) => read = next.payload.len(),
+                (HEADERS, 1) if next.ends_stream() => ended = Some((begin.elapsed(), next.payload)),
+                (GOAWAY, _) => panic!("the connection is ended: {}", next.reason()),
+                (RST_STREAM, stream) => assert!(stream == 1 && ended.is_some(), "{stream}"),
+                _ => {}
+            }
+        }
+        wire.send(&frame(WINDOW_UPDATE, 0, 3, &u32::try_from(read).unwrap().to_be_bytes()));
+        answered += 1;
+        pause(Duration::from_millis(30));
+    }
+    let (took, trailers) = ended.unwrap();
+    assert!(took < Duration::from_secs(4), "{took:?}");
+    assert!(trailers.len() > 100, "a status with details");
+    for kind in ["application/connect+proto", "application/grpc-web"] {
+        unread_over_http1(&daemon, kind);
+    }
+    let said = || fs::read_to_string(&log).unwrap_or_default();
+    eventually("lines of the access log", || said().matches("ANSWERS_UNREAD").count() == 3);
+    assert!(!said().contains("CLIENT_LEFT") || said().matches("CLIENT_LEFT").count() == 1, "{}", said());
+    assert_eq!(refused(&daemon, "idle_timeout"), 3);
+    assert_eq!(daemon.log().matches("does not read its answers").count(), 3, "{}", daemon.log());
+    let most = grown(&daemon, memory);
+    assert!(most < 64, "{most} MiB");
+    assert_serving(&daemon);
+    Seen::good(format!(
+        "ended with a status after {:.1} s, {answered} messages of the other answered on the same connection; ANSWERS_UNREAD 3 times in the access log, by gRPC, Connect and gRPC-Web; {most} MiB more",
+        took.as_secs_f64()
+    ))
+}
+
+/// A call over HTTP/1.1 that sends and does not read, until the server closes.
+fn unread_over_http1(daemon: &Daemon, kind: &str) {
+    let request = SolveLinesRequest { lines: Bytes::from(lines(&easy(1000))), ..Default::default() };
+    let one = message(&request);
+    let head = String::from_utf8(call("SolveLines", &[("content-type", kind)], &[])).unwrap();
+    let head = head.replace("content-length: 0", "transfer-encoding: chunked");
+    let mut wire = Wire::bare(daemon.address);
+    wire.send(head.as_bytes());
+    let chunk = [format!("{:x}\r\n", one.len()).as_bytes(), &one, b"\r\n"].concat();
+    // Until neither side takes any more, and then until the server gives up.
+    wire.socket.set_write_timeout(Some(PATIENCE)).unwrap();
+    assert_eq!(wire.flood(&chunk, 100_000), Flood::Ended, "{kind}");
 }

@@ -36,6 +36,7 @@ pub const ENHANCE_YOUR_CALM: u32 = 11;
 pub struct Frame {
     pub kind: u8,
     pub flags: u8,
+    pub stream: u32,
     pub payload: Vec<u8>,
 }
 
@@ -279,5 +280,6 @@ fn read_frame(socket: &mut TcpStream) -> Option<Frame> {
     let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
     let mut payload = vec![0; length];
     socket.read_exact(&mut payload).ok()?;
-    Some(Frame { kind: head[3], flags: head[4], payload })
+    let stream = u32::from_be_bytes(head[5..].try_into().unwrap());
+    Some(Frame { kind: head[3], flags: head[4], stream, payload })
 }

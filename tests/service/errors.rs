@@ -123,8 +123,11 @@ async fn limits_are_named_with_their_values() {
     narrow.limits.streams = 1;
     let server = start(narrow).await;
     let mut client = server.client().await;
-    let (_sender, requests) = mpsc::channel::<SolveLinesRequest>(1);
-    let _open = client.solve_lines(ReceiverStream::new(requests)).await.unwrap();
+    let (sender, requests) = mpsc::channel(1);
+    // A call takes its place with its first message.
+    sender.send(SolveLinesRequest::default()).await.unwrap();
+    let mut open = client.solve_lines(ReceiverStream::new(requests)).await.unwrap().into_inner();
+    assert!(open.message().await.unwrap().is_some());
     let status = client.solve(SolveRequest::default()).await.unwrap_err();
     assert!(check(&status, "MAX_STREAMS_REACHED", "max-streams", "1"), "it helps to come again");
 }

@@ -118,7 +118,10 @@ async fn calls_beyond_the_limit_are_refused_until_others_end() {
     let mut open = Vec::new();
     for _ in 0..2 {
         let (sender, requests) = mpsc::channel::<SolveLinesRequest>(1);
-        let stream = client.solve_lines(ReceiverStream::new(requests)).await.unwrap().into_inner();
+        // A call takes its place with its first message.
+        sender.send(SolveLinesRequest::default()).await.unwrap();
+        let mut stream = client.solve_lines(ReceiverStream::new(requests)).await.unwrap().into_inner();
+        assert!(stream.message().await.unwrap().is_some());
         open.push((sender, stream));
     }
     // Another connection does not help.

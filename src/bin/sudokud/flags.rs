@@ -404,7 +404,7 @@ fn time_limits() -> Vec<Flag> {
         duration(
             "idle-timeout",
             |s| &mut s.config.limits.idle_timeout,
-            "Close a connection whose client leaves answers unread for this long",
+            "End a stream whose client leaves answers unread for this long",
         ),
         duration(
             "keepalive-interval",

@@ -15,7 +15,7 @@ use tonic::Status;
 use crate::service::net::deadline::Deadline;
 use crate::service::net::handle::ConnectionHandle;
 use crate::service::net::tokens::Caller;
-use crate::service::wire::status::{message_not_whole, stream_idle, token_revoked};
+use crate::service::wire::status::{answers_unread, message_not_whole, stream_idle, token_revoked};
 
 /// Why a call is told to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub(crate) enum EndReason {
     NotWhole(usize),
     /// Its token is no longer valid.
     Revoked,
+    /// Its client has taken nothing of its answers for this time.
+    Unread(Duration),
 }
 
 impl EndReason {
@@ -35,9 +37,13 @@ impl EndReason {
             Self::Idle(timeout) => stream_idle(timeout),
             Self::NotWhole(limit) => message_not_whole(limit),
             Self::Revoked => token_revoked(),
+            Self::Unread(timeout) => answers_unread(timeout),
         }
     }
 }
+
+/// Where a call leaves its state for the transport, which ends it if its answers are not taken.
+pub(super) type CallSlot = Arc<OnceLock<Arc<CallState>>>;
 
 /// The state of a call, from its headers to its end.
 #[derive(Debug, Default)]

@@ -8,8 +8,7 @@
 //! - A connection that cannot be accepted, most likely for lack of file descriptors, makes
 //!   accepting pause, not spin.
 //! - The first bytes tell HTTP/2 from HTTP/1.1, which are served by different code.
-//! - A call can close its connection, if the client neither takes its answers nor disconnects.
-//! - An HTTP/1.1 connection whose peer takes no bytes is closed; HTTP/2 has pings for that.
+//! - An HTTP/1.1 connection whose peer takes no bytes is closed; a stream of HTTP/2 is ended by itself.
 //! - A connection closes lingeringly: what was written arrives even if the peer is still sending.
 //!
 //! **Invariant:** every open connection and every handshake under way holds a permit, so there are
@@ -26,6 +25,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
@@ -128,7 +128,7 @@ impl ConnectionCapacity {
 #[derive(Clone)]
 pub(crate) struct Accepted {
     /// Those that begin with the preface of HTTP/2.
-    pub(crate) http2: mpsc::Sender<io::Result<Connection>>,
+    pub(crate) http2: mpsc::Sender<Connection>,
     /// All others.
     pub(crate) http1: mpsc::Sender<Connection>,
 }
@@ -137,6 +137,34 @@ pub(crate) struct Accepted {
 pub(super) async fn drain_begins(mut draining: watch::Receiver<bool>) {
     // An error means that the server is gone, which ends everything as well.
     let _ = draining.wait_for(|&draining| draining).await;
+}
+
+/// Serves each connection on a task of its own until the drain begins, then waits for the end of those
+/// that are open.
+pub(super) async fn serve_each<F>(
+    mut connections: mpsc::Receiver<Connection>,
+    draining: watch::Receiver<bool>,
+    serve_one: impl Fn(Connection) -> F,
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut open = JoinSet::new();
+    let mut drain_begins = std::pin::pin!(drain_begins(draining));
+    loop {
+        tokio::select! {
+            connection = connections.recv() => match connection {
+                Some(connection) => {
+                    open.spawn(serve_one(connection));
+                }
+                None => break,
+            },
+            Some(_) = open.join_next() => {}
+            () = &mut drain_begins => break,
+        }
+    }
+    // Accepting ends with it.
+    drop(connections);
+    while open.join_next().await.is_some() {}
 }
 
 /// Accepts connections until the receiver is gone.
@@ -278,8 +306,7 @@ async fn greet(
         // A receiver may be gone, because the server has ended.
         Ok(Ok(Protocol::Http2)) => {
             connection.expect_preface(limits.handshake_timeout, draining);
-            connection.frames = Some(SentFrames::default());
-            let _ = accepted.http2.send(Ok(connection)).await;
+            let _ = accepted.http2.send(connection).await;
         }
         Ok(Ok(Protocol::Http1)) => {
             connection.stall = Some(Stall { limit: limits.idle_timeout, timer: None });
@@ -327,8 +354,6 @@ pub(crate) struct Connection {
     beginning: FirstBytes,
     preface: Option<Preface>,
     stall: Option<Stall>,
-    /// The frames that were sent, if it speaks HTTP/2.
-    frames: Option<SentFrames>,
     closing: Option<Closing>,
     handle: ConnectionHandle,
     meter: OpenConnection,
@@ -365,61 +390,6 @@ struct Stall {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-/// What is known of the frames of HTTP/2 that were sent: where the current one ends.
-#[derive(Debug, Default)]
-struct SentFrames {
-    /// The bytes of the header of a frame that were sent.
-    header: usize,
-    /// The bytes that its payload has, as far as its header was sent.
-    length: usize,
-    /// The bytes of the payload that were not sent.
-    rest: usize,
-}
-
-impl SentFrames {
-    /// The header of a frame, which begins with the length of its payload in three bytes.
-    const HEADER_BYTES: usize = 9;
-
-    fn pass(&mut self, mut bytes: &[u8]) {
-        while !bytes.is_empty() {
-            if self.rest > 0 {
-                let passed = self.rest.min(bytes.len());
-                self.rest -= passed;
-                bytes = &bytes[passed..];
-                continue;
-            }
-            if self.header < 3 {
-                self.length = self.length << 8 | usize::from(bytes[0]);
-            }
-            self.header += 1;
-            bytes = &bytes[1..];
-            if self.header == Self::HEADER_BYTES {
-                *self = Self { rest: self.length, ..Self::default() };
-            }
-        }
-    }
-
-    /// Whether the last frame is complete.
-    const fn is_between(&self) -> bool {
-        self.header == 0 && self.rest == 0
-    }
-}
-
-/// The words for a client that sends and does not read.
-const UNREAD: &str = "The client does not read its answers: read while you send.";
-
-/// A GOAWAY frame (RFC 9113, section 6.8) with these words and `ENHANCE_YOUR_CALM`, after which no
-/// stream is excluded: the transport's own says which were seen.
-fn unread_goaway() -> Vec<u8> {
-    const GOAWAY: u8 = 7;
-    const LAST_STREAM: u32 = 0x7FFF_FFFF;
-    const ENHANCE_YOUR_CALM: u32 = 0xB;
-    let payload =
-        [&LAST_STREAM.to_be_bytes()[..], &ENHANCE_YOUR_CALM.to_be_bytes(), UNREAD.as_bytes()].concat();
-    let length = u32::try_from(payload.len()).unwrap_or_default().to_be_bytes();
-    [&length[1..], &[GOAWAY, 0], &[0; 4], &payload].concat()
-}
-
 /// The lingering close: our last byte was written, and the peer's bytes are read and dropped.
 struct Closing {
     timeout: Pin<Box<Sleep>>,
@@ -432,7 +402,6 @@ impl Connection {
             beginning: FirstBytes::default(),
             preface: None,
             stall: None,
-            frames: None,
             closing: None,
             handle,
             meter: OpenConnection::new(),
@@ -467,19 +436,6 @@ impl Connection {
         self.preface = Some(Preface { missing, given_up: Box::pin(given_up) });
     }
 
-    /// Tells a client of HTTP/2 that does not read its answers why its connection is closed, if that
-    /// fits between two frames. The transport has no way to do it: what it says on a stream waits
-    /// behind the answers, and its own GOAWAY frames have no text.
-    fn say_why_it_closes(&mut self, cx: &mut TaskContext<'_>) {
-        if !self.frames.as_ref().is_some_and(SentFrames::is_between) {
-            return;
-        }
-        self.frames = None;
-        // It is short, so it is written as a whole or not at all; nothing can be done about the latter.
-        let _ = either!(&mut self.socket, stream => Pin::new(&mut *stream).poll_write(cx, &unread_goaway()));
-        let _ = either!(&mut self.socket, stream => Pin::new(stream).poll_flush(cx));
-    }
-
     /// Counts what was sent, and gives up a peer that takes nothing.
     fn sent<T>(
         &mut self,
@@ -497,7 +453,11 @@ impl Connection {
         }
         let timer = stall.timer.get_or_insert_with(|| Box::pin(sleep(stall.limit)));
         ready!(timer.as_mut().poll(cx));
-        metrics::refused("idle_timeout");
+        if !self.handle.stalled() {
+            metrics::refused("idle_timeout");
+            let peer = self.handle.peer();
+            tracing::info!(%peer, "closing the connection of a client that does not read its answers");
+        }
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
@@ -517,11 +477,6 @@ impl AsyncRead for Connection {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if this.handle.is_closed(cx) {
-            // The end of what the client sends, for the transport: it ends all calls, and closes.
-            this.say_why_it_closes(cx);
-            return Poll::Ready(Ok(()));
-        }
         let rest = this.beginning.rest();
         if !rest.is_empty() {
             let taken = rest.len().min(buffer.remaining());
@@ -533,6 +488,9 @@ impl AsyncRead for Connection {
         let result = either!(&mut this.socket, stream => Pin::new(stream).poll_read(cx, buffer));
         let received = buffer.filled().len() - before;
         this.meter.received.increment(received as u64);
+        if received > 0 {
+            this.handle.received();
+        }
         if let Some(preface) = &mut this.preface {
             preface.missing = preface.missing.saturating_sub(received);
             if preface.missing == 0 {
@@ -552,9 +510,6 @@ impl AsyncWrite for Connection {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write(cx, bytes));
-        if let (Some(frames), Poll::Ready(Ok(sent))) = (&mut self.frames, &result) {
-            frames.pass(&bytes[..*sent]);
-        }
         self.sent(cx, result, |&sent| sent)
     }
 
@@ -569,14 +524,6 @@ impl AsyncWrite for Connection {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write_vectored(cx, parts));
-        if let (Some(frames), Poll::Ready(Ok(sent))) = (&mut self.frames, &result) {
-            let mut left = *sent;
-            for part in parts {
-                let passed = part.len().min(left);
-                frames.pass(&part[..passed]);
-                left -= passed;
-            }
-        }
         self.sent(cx, result, |&sent| sent)
     }
 
@@ -606,40 +553,5 @@ impl AsyncWrite for Connection {
                 return Poll::Ready(Ok(()));
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn frame(length: usize) -> Vec<u8> {
-        let header = u32::try_from(length).unwrap().to_be_bytes();
-        [&header[1..], &[0; 6], &vec![0xFF; length]].concat()
-    }
-
-    #[test]
-    fn a_frame_fits_only_between_two_others() {
-        let sent = [frame(0), frame(5), frame(70_000), unread_goaway()].concat();
-        let ends: Vec<usize> = [9, 23, 70_032, sent.len()].to_vec();
-        for piece in [1, 3, 9, 10, 65_536, sent.len()] {
-            let mut frames = SentFrames::default();
-            let mut passed = 0;
-            assert!(frames.is_between());
-            for part in sent.chunks(piece) {
-                frames.pass(part);
-                passed += part.len();
-                assert_eq!(frames.is_between(), ends.contains(&passed), "{passed} bytes, {piece} at a time");
-            }
-            assert!(frames.is_between());
-        }
-    }
-
-    #[test]
-    fn the_words_for_a_client_that_does_not_read_are_a_frame() {
-        let frame = unread_goaway();
-        assert_eq!(frame[..9], [0, 0, u8::try_from(8 + UNREAD.len()).unwrap(), 7, 0, 0, 0, 0, 0]);
-        assert_eq!(frame[9..17], [0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0xB]);
-        assert_eq!(&frame[17..], UNREAD.as_bytes());
     }
 }

@@ -1,12 +1,10 @@
-//! Connection handles: who is at the other end, and the means to close the connection.
+//! Connection handles: who is at the other end, and what it does.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::task::Context as TaskContext;
-
-use atomic_waker::AtomicWaker;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 /// The other end of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,8 +50,10 @@ struct ConnectionState {
     /// [`crate::service::net::admission`].
     open_calls: AtomicUsize,
     arriving_calls: AtomicUsize,
-    is_closed: AtomicBool,
-    reader: AtomicWaker,
+    /// Whether its peer has taken no bytes for the idle time-out, over HTTP/1.1.
+    has_stalled: AtomicBool,
+    /// When bytes have come last.
+    received_at: AtomicU64,
 }
 
 impl ConnectionHandle {
@@ -61,7 +61,8 @@ impl ConnectionHandle {
     pub(crate) fn new(peer: Peer) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::new(ConnectionState { number, peer, ..ConnectionState::default() }))
+        let received_at = millis().into();
+        Self(Arc::new(ConnectionState { number, peer, received_at, ..ConnectionState::default() }))
     }
 
     /// The number of the connection; 0 for calls without one.
@@ -84,15 +85,29 @@ impl ConnectionHandle {
         &self.0.arriving_calls
     }
 
-    /// Closes the connection, with all calls on it.
-    pub(crate) fn close(&self) {
-        self.0.is_closed.store(true, Ordering::Release);
-        self.0.reader.wake();
+    /// Records that its peer has taken no bytes for the idle time-out. Returns whether that is known.
+    pub(super) fn stalled(&self) -> bool {
+        self.0.has_stalled.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether it has been closed. Otherwise the reader is woken when it is.
-    pub(super) fn is_closed(&self, cx: &TaskContext<'_>) -> bool {
-        self.0.reader.register(cx.waker());
-        self.0.is_closed.load(Ordering::Acquire)
+    /// Whether that was so.
+    pub(super) fn has_stalled(&self) -> bool {
+        self.0.has_stalled.load(Ordering::Relaxed)
     }
+
+    /// Records that bytes have come.
+    pub(super) fn received(&self) {
+        self.0.received_at.store(millis(), Ordering::Relaxed);
+    }
+
+    /// For how long none have come.
+    pub(super) fn silent_for(&self) -> Duration {
+        Duration::from_millis(millis().saturating_sub(self.0.received_at.load(Ordering::Relaxed)))
+    }
+}
+
+/// Milliseconds since some moment, the same for all connections.
+fn millis() -> u64 {
+    static SINCE: LazyLock<Instant> = LazyLock::new(Instant::now);
+    u64::try_from(SINCE.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,6 +1,6 @@
 //! HTTP/1.1 connections, for browsers and for tools that know no HTTP/2.
 //!
-//! The transport beneath serves HTTP/2; both hand their requests to the same service.
+//! Their requests go to the same service as those of HTTP/2.
 //!
 //! **Invariant:** a connection that is silent, or whose request head comes too slowly, is closed
 //! after the handshake time-out. One that takes no bytes is closed after the idle time-out
@@ -21,7 +21,6 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tonic::body::Body;
 use tonic::codegen::http::header::CONNECTION;
@@ -29,7 +28,7 @@ use tonic::codegen::http::{HeaderValue, Request, Response};
 use tonic::transport::server::Connected as _;
 use tower::Service;
 
-use crate::service::net::connection::{Connection, drain_begins};
+use crate::service::net::connection::{Connection, drain_begins, serve_each};
 
 /// The most bytes of a request head, and of a body that are read at a time.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -43,10 +42,9 @@ pub(crate) struct Http1Limits {
     pub(crate) connection_age: Option<Duration>,
 }
 
-/// Serves connections until their sender is gone, then waits for the end of those that are open.
-/// When the drain begins, each is closed after the answer on hand.
+/// Serves connections until the drain begins, and waits for their end: each is closed after the answer on hand.
 pub(crate) async fn serve<S>(
-    mut connections: mpsc::Receiver<Connection>,
+    connections: mpsc::Receiver<Connection>,
     service: S,
     limits: Http1Limits,
     draining: watch::Receiver<bool>,
@@ -54,19 +52,10 @@ pub(crate) async fn serve<S>(
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
     S::Future: Send,
 {
-    let mut open = JoinSet::new();
-    loop {
-        tokio::select! {
-            connection = connections.recv() => match connection {
-                Some(connection) => {
-                    open.spawn(serve_one(connection, service.clone(), limits, draining.clone()));
-                }
-                None => break,
-            },
-            Some(_) = open.join_next() => {}
-        }
-    }
-    while open.join_next().await.is_some() {}
+    serve_each(connections, draining.clone(), |connection| {
+        serve_one(connection, service.clone(), limits, draining.clone())
+    })
+    .await;
 }
 
 async fn serve_one<S>(

@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `listen.rs` | addresses to listen on |
 //! | `connection.rs` | accepting, handshake time-outs, lingering close |
-//! | `http1.rs` | HTTP/1.1 connections |
+//! | `http1.rs`, `http2.rs` | HTTP/1.1 and HTTP/2 connections |
 //! | `origin.rs` | which pages of browsers may call |
-//! | `handle.rs` | who is at the other end of a connection; how a call closes it |
+//! | `handle.rs` | who is at the other end of a connection, and what it does |
 //! | `tls.rs`, `files.rs` | certificates and keys; reading such files |
 //! | `observe.rs` | the outermost layer: request ids, spans, counting, completing statuses |
 //! | `grpc_only.rs` | the layer that refuses what is not gRPC |
@@ -30,6 +30,7 @@ pub(crate) mod framing;
 pub(crate) mod grpc_only;
 pub(crate) mod handle;
 pub(crate) mod http1;
+pub(crate) mod http2;
 pub(crate) mod listen;
 pub(crate) mod observe;
 pub(crate) mod origin;

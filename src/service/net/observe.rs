@@ -7,7 +7,7 @@
 //! of its status.
 //!
 //! **Invariant:** every call is counted exactly once, with the status that its client gets. A call
-//! that is dropped before it has ended counts as cancelled.
+//! that is dropped before it has ended counts as cancelled, unless its answers were not read.
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
@@ -33,7 +33,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use crate::service::metrics::CallMeter;
 use crate::service::net::admission::Admission;
-use crate::service::net::call::CallState;
+use crate::service::net::call::{CallSlot, CallState};
 use crate::service::net::deadline::Deadline;
 use crate::service::net::handle::ConnectionHandle;
 use crate::service::wire::methods::{DeclaredMethod, METHODS};
@@ -167,6 +167,10 @@ where
         // From the headers on, because it is the client's: its message may be long under way.
         let deadline = Deadline::of(request.headers());
         let state = CallState::new(connection, deadline);
+        if let Some(slot) = request.extensions().get::<CallSlot>() {
+            // A request is one call.
+            let _ = slot.set(Arc::clone(&state));
+        }
         let call = ObservedCall::begin(&self.settings, Arc::clone(&state), &request);
         request.extensions_mut().insert(state);
         let response = call.span.in_scope(|| Box::pin(self.inner.call(request)));
@@ -211,7 +215,8 @@ where
     }
 }
 
-/// A call that is under way. If it is dropped before it has ended, the client is gone.
+/// A call that is under way. If it is dropped before it has ended, the client is gone, or takes no
+/// answers over HTTP/1.1.
 struct ObservedCall {
     message_bytes: usize,
     admission: Arc<Admission>,
@@ -357,7 +362,11 @@ impl ObservedCall {
 
 impl Drop for ObservedCall {
     fn drop(&mut self) {
-        self.ended(Code::Cancelled);
+        if self.state.connection.has_stalled() {
+            self.ended_with(Code::ResourceExhausted, Some(status::ANSWERS_UNREAD));
+        } else {
+            self.ended(Code::Cancelled);
+        }
     }
 }
 

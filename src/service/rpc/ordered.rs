@@ -17,20 +17,18 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context as TaskContext, Poll, ready};
-use std::time::Duration;
 use std::vec;
 
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Sleep, sleep};
+use tokio::time::Sleep;
 use tokio_stream::Stream;
 use tonic::Status;
 use tracing::Instrument as _;
 
 use crate::answer::Cancelled;
 use crate::pipeline::Slot;
-use crate::service::context::{Call, Context, TakenPuzzles, cut_off};
+use crate::service::context::{Call, Context, TakenPuzzles};
 use crate::service::net::call::CallState;
 use crate::service::sched::pools::{BatchWork, CallWork, CancelOnDrop, Permit, Size};
 use crate::service::wire::status::{deadline_passed, work_broke_down};
@@ -143,7 +141,6 @@ pub(crate) struct OrderedResponses<R: IntoIterator> {
     is_over: bool,
     /// Taken, and so dropped, as soon as the stream is over.
     cancel_on_drop: Option<CancelOnDrop>,
-    activity: Arc<Activity>,
     /// Ends the reading task on drop.
     _wanted: oneshot::Sender<()>,
     call: Call,
@@ -166,23 +163,13 @@ where
     let call_work = context.new_work(&call.state);
     let cancel_on_drop = Some(CancelOnDrop(Arc::clone(&call_work)));
     let state = Arc::clone(&call.state);
-    let connection = state.connection.clone();
     let reading = read(Submitter { context: Arc::clone(context), queue: sender, call: call_work, state });
-    let activity = Arc::new(Activity::default());
-    let idle = idle(Arc::clone(&activity), context.limits().idle_timeout);
     let (wanted, unwanted) = oneshot::channel();
     let task = async move {
-        let reading = async {
-            let result = reading.await;
-            // The client may be gone, and then the result does not matter.
-            let _ = ended.send(result);
-            // The client may still have answers to take, so the idle time-out stays in force.
-            std::future::pending::<()>().await;
-        };
         tokio::select! {
             _ = unwanted => {}
-            () = reading => {}
-            () = idle => cut_off(&connection),
+            // The client may be gone, and then the result does not matter.
+            result = reading => drop(ended.send(result)),
         }
     };
     tokio::spawn(task.in_current_span());
@@ -195,42 +182,8 @@ where
         deadline: call.deadline.timer().map(Box::pin),
         is_over: false,
         cancel_on_drop,
-        activity,
         _wanted: wanted,
         call,
-    }
-}
-
-/// The activity of the transport, which asks for answers only while the client takes them.
-#[derive(Debug, Default)]
-struct Activity {
-    /// Twice the number of answers taken; the lowest bit means that the transport waits for one.
-    given: AtomicU64,
-}
-
-impl Activity {
-    /// Records that the transport took an answer.
-    fn give(&self) {
-        self.given.store((self.given.load(Ordering::Relaxed) & !1) + 2, Ordering::Relaxed);
-    }
-
-    /// Records that the transport waits for an answer.
-    fn wait(&self) {
-        self.given.fetch_or(1, Ordering::Relaxed);
-    }
-}
-
-/// Returns when the transport has not asked for an answer for `time`.
-async fn idle(activity: Arc<Activity>, time: Duration) {
-    /// The number of polls within that time.
-    const POLLS: u32 = 4;
-    let (mut seen, mut polls) = (0, 0);
-    while polls < POLLS {
-        sleep(time / POLLS).await;
-        let given = activity.given.load(Ordering::Relaxed);
-        let is_waiting = given & 1 == 1;
-        polls = if given != seen || is_waiting { 0 } else { polls + 1 };
-        seen = given;
     }
 }
 
@@ -282,14 +235,7 @@ where
         if self.is_over {
             return Poll::Ready(None);
         }
-        let next = match self.poll_response(cx) {
-            Poll::Ready(next) => next,
-            Poll::Pending => {
-                self.activity.wait();
-                return Poll::Pending;
-            }
-        };
-        self.activity.give();
+        let next = ready!(self.poll_response(cx));
         if !matches!(next, Some(Ok(_))) {
             // The transport may keep this stream for a while, so the work is cancelled now.
             self.is_over = true;

@@ -9,7 +9,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use tokio::sync::mpsc::{self, error::SendTimeoutError};
+use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Status};
 use tracing::Instrument as _;
@@ -105,9 +105,7 @@ async fn send_steps(
             }
         };
         let is_last = part.as_ref().map_or(true, |part| part.end.is_some());
-        let idle = context.limits().idle_timeout;
-        let sent = match call.deadline.limit(client.send_timeout(part, idle)).await {
-            Ok(Err(SendTimeoutError::Timeout(_))) => return call.cut_off(),
+        let sent = match call.deadline.limit(client.send(part)).await {
             Ok(sent) => sent,
             Err(status) => return drop(client.try_send(Err(status))),
         };

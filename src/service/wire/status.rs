@@ -31,6 +31,9 @@ pub(crate) const MAX_STREAMS: &str = "max-streams";
 /// The name of the time for which a stream may be idle while others wait.
 const STREAM_IDLE: &str = "stream-idle-timeout";
 
+/// The name of the time for which a client may leave its answers unread.
+const IDLE: &str = "idle-timeout";
+
 /// The name of a quota of open calls.
 pub(crate) const STREAMS_QUOTA: &str = "streams";
 
@@ -160,6 +163,18 @@ pub(crate) fn message_not_whole(limit: usize) -> Status {
 pub(crate) fn token_revoked() -> Status {
     let message = "The token of this call is no longer valid. What was read has been answered.";
     status(Code::Unauthenticated, message, error_info("TOKEN_REVOKED", &[]))
+}
+
+/// The reason of a call whose client does not read its answers.
+pub(crate) const ANSWERS_UNREAD: &str = "ANSWERS_UNREAD";
+
+/// The status of a call whose client has taken nothing of its answers for this time.
+pub(crate) fn answers_unread(timeout: Duration) -> Status {
+    let message = "The client does not read its answers: read while you send.";
+    let metadata = [("limit", IDLE), ("value", &*timeout.as_secs_f64().to_string())];
+    let mut details = error_info(ANSWERS_UNREAD, &metadata);
+    details.add_quota_failure_violation(IDLE, message);
+    status(Code::ResourceExhausted, message, details)
 }
 
 /// The reason of a call whose client left.
