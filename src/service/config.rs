@@ -87,8 +87,12 @@ pub struct Limits {
     /// The most time until the first message of a call, without another byte of an incomplete
     /// message, and for a message beyond what it takes at 8 KiB a second (default: 30 s).
     pub message_timeout: Duration,
-    /// The most connections at once; further ones wait to be accepted (default: 4,096).
+    /// The most connections at once; the longest idle makes way for a further one, and where none is
+    /// idle it waits to be accepted (default: 4,096). All of an address other than the machine's own
+    /// may have three times as many as are free.
     pub connections: usize,
+    /// The time after which a connection without calls is closed (default: 10 min).
+    pub connection_idle_timeout: Duration,
     /// The most time for a TLS handshake, and then for the first bytes (default: 10 s).
     pub handshake_timeout: Duration,
     /// The age at which a client is asked to make a new connection (default: never).
@@ -145,6 +149,7 @@ impl Limits {
             message_lines: self.message_lines,
             message_timeout: self.message_timeout,
             connections: self.connections,
+            connection_idle_timeout: self.connection_idle_timeout,
             streams: self.streams,
             stream_idle_timeout: self.stream_idle_timeout,
             idle_timeout: self.idle_timeout,
@@ -158,13 +163,14 @@ impl Limits {
 
     /// The limits by the names of their flags, for metrics, with `threads` threads in a pool; times in
     /// seconds.
-    pub(crate) fn values(&self, threads: usize) -> [(&'static str, f64); 21] {
+    pub(crate) fn values(&self, threads: usize) -> [(&'static str, f64); 22] {
         // Without `..`, so that a new limit does not compile before it is here.
         let Self {
             message_bytes,
             message_lines,
             message_timeout,
             connections,
+            connection_idle_timeout,
             handshake_timeout,
             connection_age,
             keepalive_interval,
@@ -190,6 +196,7 @@ impl Limits {
             ("max-message-lines", message_lines as f64),
             ("message-timeout", time(message_timeout)),
             ("max-connections", connections as f64),
+            ("connection-idle-timeout", time(connection_idle_timeout)),
             ("handshake-timeout", time(handshake_timeout)),
             ("max-connection-age", connection_age.map_or(f64::INFINITY, time)),
             ("keepalive-interval", time(keepalive_interval)),
@@ -223,6 +230,7 @@ impl Default for Limits {
             message_lines: 1 << 14,
             message_timeout: Duration::from_secs(30),
             connections: 4096,
+            connection_idle_timeout: Duration::from_secs(600),
             handshake_timeout: Duration::from_secs(10),
             connection_age: None,
             keepalive_interval: Duration::from_secs(30),

@@ -35,6 +35,7 @@ const BATCHES_RUNNING: &str = "sudoku_batches_running";
 const BATCH_SECONDS: &str = "sudoku_batch_seconds";
 const CONNECTIONS_OPEN: &str = "sudoku_connections_open";
 const CONNECTIONS_WAITING: &str = "sudoku_connections_waiting";
+const CONNECTIONS_CLOSED: &str = "sudoku_connections_closed_total";
 const LIMIT: &str = "sudoku_limit";
 const RECEIVED: &str = "sudoku_received_bytes_total";
 const SENT: &str = "sudoku_sent_bytes_total";
@@ -68,6 +69,10 @@ pub(crate) fn describe(methods: &[&'static str], streams: &[&'static str]) {
     describe_histogram!(BATCH_SECONDS, Unit::Seconds, "Time from a batch's permit to its end");
     describe_gauge!(CONNECTIONS_OPEN, "Open connections");
     describe_gauge!(CONNECTIONS_WAITING, "Connections that wait for the end of others, up to 64");
+    describe_counter!(
+        CONNECTIONS_CLOSED,
+        "Connections that the server closed for what their peers did, by reason"
+    );
     describe_gauge!(LIMIT, "Limits, by the names of their flags; times in seconds");
     describe_counter!(RECEIVED, Unit::Bytes, "Bytes received, after decryption");
     describe_counter!(SENT, Unit::Bytes, "Bytes sent, before encryption");
@@ -227,6 +232,34 @@ pub(crate) fn waiting_connection() -> GaugeGuard {
     GaugeGuard::increment(gauge!(CONNECTIONS_WAITING))
 }
 
+/// Why the server closes a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Closed {
+    /// It was idle for the time-out.
+    Idle,
+    /// It was the longest idle when others waited.
+    Evicted,
+    /// Its address had its share.
+    Share,
+}
+
+impl Closed {
+    const ALL: [Self; 3] = [Self::Idle, Self::Evicted, Self::Share];
+
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Evicted => "evicted",
+            Self::Share => "share",
+        }
+    }
+}
+
+/// Counts a connection that the server closes.
+pub(crate) fn closed(why: Closed) {
+    counter!(CONNECTIONS_CLOSED, "reason" => why.label()).increment(1);
+}
+
 /// Sets the gauge of a limit.
 pub(crate) fn limit(name: &'static str, value: f64) {
     gauge!(LIMIT, "name" => name).set(value);
@@ -279,6 +312,9 @@ fn begin(methods: &[&'static str], streams: &[&'static str]) {
     }
     for reason in REASONS {
         zero(counter!(REFUSED, "reason" => reason));
+    }
+    for why in Closed::ALL {
+        zero(counter!(CONNECTIONS_CLOSED, "reason" => why.label()));
     }
     for outcome in ["made", "given_up"] {
         zero(counter!(GENERATED, "outcome" => outcome));

@@ -41,7 +41,8 @@ use crate::service::http::gateway::{Gateway, GatewaySettings};
 use crate::service::http::json::Schema;
 use crate::service::metrics;
 use crate::service::net::admission::{Admission, AdmissionLayer, AdmissionLimits};
-use crate::service::net::connection::{Accepted, ConnectionCapacity, ConnectionLimits, LimitsNow, accept};
+use crate::service::net::capacity::ConnectionCapacity;
+use crate::service::net::connection::{Accepted, ConnectionLimits, LimitsNow, accept, drain_begins};
 use crate::service::net::framing::Framing;
 use crate::service::net::grpc_only::GrpcOnlyLayer;
 use crate::service::net::http1::{self, Http1Limits};
@@ -407,6 +408,19 @@ impl Server {
                 ConnectionLimits { handshake_timeout, idle_timeout }
             })
         };
+        let closing_idle = {
+            let context = Arc::clone(&context);
+            ConnectionCapacity::close_idle(Arc::downgrade(&capacity), move || {
+                context.limits().connection_idle_timeout
+            })
+        };
+        let drain_begins = drain_begins(draining.subscribe());
+        tokio::spawn(async {
+            tokio::select! {
+                () = closing_idle => {}
+                () = drain_begins => {}
+            }
+        });
         let (http2, http2_connections) = mpsc::channel(ACCEPTED_WAITING);
         let (http1, http1_connections) = mpsc::channel(ACCEPTED_WAITING);
         let accepted = Accepted { http2, http1 };

@@ -24,7 +24,7 @@ use crate::harness::{Folder, PATIENCE, eventually, is_solution, lines, sudoku};
 use crate::messages::{Caller, call_of, framed, gzip};
 use crate::row::{Row, Seen, alone};
 use crate::traffic::{assert_serving, batch, client, easy, hard, mib, runtime, serves, solve};
-use crate::wire::{END_HEADERS, HEADERS, Wire, frame, headers_of};
+use crate::wire::{DATA, END_HEADERS, HEADERS, Wire, frame, headers_of, message};
 
 const SMALL_CLIENT: &str = "99 % of a small client's calls within 3 times the time they take alone (and 6 ms, for noise and a tick of the scheduler; 16 ms on a busy machine)";
 
@@ -71,7 +71,7 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             48,
-            "more connections than --max-connections",
+            "more busy connections than --max-connections",
             "those that wait are counted and logged, and readiness says overloaded",
             waiting_connections,
         ),
@@ -518,7 +518,16 @@ fn long_lines() -> Seen {
 
 fn waiting_connections() -> Seen {
     let daemon = Daemon::with_figures(&["--max-connections", "4"]);
-    let open: Vec<Wire> = (0..4).map(|_| Wire::open(daemon.address)).collect();
+    // An idle one would make way.
+    let call = message(&SolveLinesRequest { lines: Bytes::from(lines(&easy(1))), ..Default::default() });
+    let busy = || {
+        let mut wire = Wire::open(daemon.address);
+        wire.call(1, "SolveLines");
+        wire.send(&frame(DATA, 0, 1, &call));
+        assert!(wire.receive_until(PATIENCE, |frame| frame.kind == DATA).is_some());
+        wire
+    };
+    let open: Vec<Wire> = (0..4).map(|_| busy()).collect();
     assert_eq!(daemon.get("/readyz").0, 200);
     let waiting: Vec<Wire> = (0..3).map(|_| Wire::bare(daemon.address)).collect();
     eventually("a figure of those that wait", || daemon.figure("sudoku_connections_waiting") == 3);

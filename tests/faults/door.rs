@@ -25,7 +25,7 @@ use crate::row::{Row, Seen, alone};
 use crate::traffic::{assert_serving, client, easy, grown, runtime};
 use crate::web::call;
 use crate::wire::{
-    DATA, Flood, GOAWAY, HEADERS, RST_STREAM, SETTINGS, WINDOW_UPDATE, Wire, claim, frame, message,
+    ACK, DATA, Flood, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE, Wire, claim, frame, message,
 };
 
 const BESIDE: &str = "no honest call is lost, by a client of single calls, one that connects anew for each, one of JSON over HTTP/1.1 and a stream; 99 % within 3 times the time they take alone (and 6 ms, for noise and a tick of the scheduler; 16 ms on a busy machine)";
@@ -40,6 +40,22 @@ pub fn rows() -> Vec<Row> {
             fault: "one stream that is not read beside one that is, on a connection, and streams not read over every protocol",
             expected: "the one is ended by itself after --idle-timeout, in words; the other loses nothing, and the connection lives on; ANSWERS_UNREAD in the access log",
             run: stuck_readers,
+        },
+        row(
+            67,
+            "20 idle connections that answer pings, with --max-connections 20, and again when they are closed",
+            idle_connections,
+        ),
+        row(
+            67,
+            "20 silent connections, with --max-connections 20, and again when they are closed",
+            silent_connections,
+        ),
+        Row {
+            number: 67,
+            fault: "an idle connection, and one with a call that is idle",
+            expected: "the one is closed by GOAWAY after --connection-idle-timeout, the other stays",
+            run: idle_for_long,
         },
     ]
 }
@@ -380,4 +396,75 @@ fn unread_over_http1(daemon: &Daemon, kind: &str) {
     // Until neither side takes any more, and then until the server gives up.
     wire.socket.set_write_timeout(Some(PATIENCE)).unwrap();
     assert_eq!(wire.flood(&chunk, 100_000), Flood::Ended, "{kind}");
+}
+
+/// The connections that there are.
+const PLACES: &str = "20";
+
+/// Connections that take all places, again and again.
+fn take_all_places(open: fn(SocketAddr) -> Wire, flags: &[&str]) -> Seen {
+    let attack = |address| {
+        let mut wires: Vec<Wire> = Vec::new();
+        Attack::start(move || {
+            wires.retain_mut(is_open);
+            let missing = 20 - wires.len();
+            // One at a time, so that it has its answer from a server that has a place for it.
+            if missing > 0 {
+                wires.push(open(address));
+            }
+            pause(Duration::from_millis(1));
+            missing.min(1)
+        })
+    };
+    beside(&[flags, &["--max-connections", PLACES]].concat(), attack, 64, |daemon| {
+        let evicted = daemon.figure("sudoku_connections_closed_total{reason=\"evicted\"}");
+        assert!(evicted > 0, "nobody has made way");
+        format!("sudoku_connections_closed_total evicted {evicted}")
+    })
+}
+
+/// Answers the pings of the server. Whether it has not said good-bye.
+fn is_open(wire: &mut Wire) -> bool {
+    while has_word(wire) {
+        match wire.receive(PATIENCE) {
+            None => return false,
+            Some(question) if question.kind == PING && question.flags & ACK == 0 => {
+                wire.send(&frame(PING, ACK, 0, &question.payload));
+            }
+            Some(word) if word.kind == GOAWAY => return false,
+            Some(_) => {}
+        }
+    }
+    true
+}
+
+fn idle_connections() -> Seen {
+    take_all_places(Wire::open, &["--keepalive-interval", "0.2"])
+}
+
+fn silent_connections() -> Seen {
+    take_all_places(Wire::bare, &[])
+}
+
+fn idle_for_long() -> Seen {
+    let daemon = Daemon::with_figures(&["--connection-idle-timeout", "1", "--keepalive-interval", "0.2"]);
+    let mut idle = Wire::open(daemon.address);
+    let mut busy = Wire::open(daemon.address);
+    busy.call(1, "SolveLines");
+    let request = SolveLinesRequest { lines: Bytes::from(lines(&easy(1))), ..Default::default() };
+    busy.send(&frame(DATA, 0, 1, &message(&request)));
+    assert!(busy.receive_until(PATIENCE, |frame| frame.kind == DATA).is_some());
+    let begin = Instant::now();
+    let goaway = idle.receive_until(PATIENCE, |frame| frame.kind == GOAWAY).expect("a word before the end");
+    assert_eq!(goaway.reason(), 0);
+    let took = begin.elapsed();
+    assert!(idle.ping(PATIENCE) || !is_open(&mut idle));
+    while is_open(&mut busy) && begin.elapsed() < 2 * took {
+        pause(Duration::from_millis(20));
+    }
+    busy.send(&frame(DATA, 0, 1, &message(&request)));
+    assert!(busy.receive_until(PATIENCE, |frame| frame.kind == DATA).is_some(), "it stays");
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert_eq!(daemon.figure("sudoku_connections_closed_total{reason=\"idle\"}"), 1);
+    Seen::good(format!("GOAWAY after {:.1} s; the other answers on", took.as_secs_f64()))
 }

@@ -505,7 +505,7 @@ mod tests {
                     max-in-flight-per-stream = 7\nmax-message-bytes = 7\nmax-message-lines = 7\n\
                     max-header-bytes = 7000\nmax-reset-streams = 7\nmax-nodes = 7\nmax-trace-steps = 7\n\
                     max-generated = 7\nmax-attempts = 7\nmax-puzzle-time = 7\nhandshake-timeout = 7\n\
-                    message-timeout = 7\nidle-timeout = 7\nstream-idle-timeout = 7\nkeepalive-interval = 7\nkeepalive-timeout = 7.0\n\
+                    connection-idle-timeout = 7\nmessage-timeout = 7\nidle-timeout = 7\nstream-idle-timeout = 7\nkeepalive-interval = 7\nkeepalive-timeout = 7.0\n\
                     max-connection-age = '7'\n";
         let seven = std::time::Duration::from_secs(7);
         // Without `..`, so that a new limit does not compile before it is here.
@@ -514,6 +514,7 @@ mod tests {
             message_lines: 7,
             message_timeout: seven,
             connections: 7,
+            connection_idle_timeout: seven,
             handshake_timeout: seven,
             connection_age: Some(seven),
             keepalive_interval: seven,

@@ -307,7 +307,7 @@ fn limits() -> Vec<Flag> {
         count(
             "max-connections",
             |s| &mut s.config.limits.connections,
-            "Accept N connections; further ones wait",
+            "Accept N connections; the longest idle makes way for another",
         ),
         count(
             "max-streams",
@@ -390,6 +390,11 @@ fn time_limits() -> Vec<Flag> {
             "handshake-timeout",
             |s| &mut s.config.limits.handshake_timeout,
             "Close a connection whose first bytes or TLS handshake take this long",
+        ),
+        duration(
+            "connection-idle-timeout",
+            |s| &mut s.config.limits.connection_idle_timeout,
+            "Close a connection that has had no call for this long",
         ),
         duration(
             "message-timeout",

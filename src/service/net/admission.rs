@@ -339,6 +339,7 @@ impl OpenCalls {
         }
         self.holding -= 1;
         uncount_one(state, ConnectionHandle::open_calls);
+        state.connection.has_become_idle();
         if let Some(address) = state.connection.peer().shared_address()
             && let Some(count) = self.by_address.get_mut(&address)
         {

@@ -11,29 +11,27 @@
 //! - An HTTP/1.1 connection whose peer takes no bytes is closed; a stream of HTTP/2 is ended by itself.
 //! - A connection closes lingeringly: what was written arrives even if the peer is still sending.
 //!
-//! **Invariant:** every open connection and every handshake under way holds a permit, so there are
-//! never more than [`ConnectionLimits::connections`]. Some of the further peers wait here, so that
-//! they are counted, and the rest in the system's backlog.
+//! Who has a place is decided in `capacity.rs`. Some of the peers without one wait, so that they are
+//! counted, and the rest in the system's backlog.
 
 use std::io;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, Sleep, sleep, timeout};
+use tokio::time::{Sleep, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
-use crate::poison::IgnorePoison as _;
 use crate::service::metrics::{self, OpenConnection};
-use crate::service::net::handle::{ConnectionHandle, Peer};
+use crate::service::net::capacity::{ConnectionCapacity, Entered};
+use crate::service::net::handle::{ConnectionHandle, LEAVE_TIME, Peer, Placed};
 use crate::service::net::listen::Listening;
 use crate::service::net::tls::Tls;
 
@@ -61,69 +59,6 @@ pub(crate) struct ConnectionLimits {
 /// The limits on connections as they are now; they can change.
 pub(crate) type LimitsNow = Arc<dyn Fn() -> ConnectionLimits + Send + Sync>;
 
-/// The peers that wait here for the end of other connections. Those behind them are not accepted.
-const WAITING: usize = 64;
-
-/// The time between two lines in the log about peers that wait.
-const LOG_INTERVAL: Duration = Duration::from_secs(60);
-
-/// The capacity for connections.
-#[derive(Debug)]
-pub(crate) struct ConnectionCapacity {
-    permits: Arc<Semaphore>,
-    limit: AtomicUsize,
-    waiting: Arc<Semaphore>,
-    /// When it was last logged that there is no capacity.
-    logged: Mutex<Option<Instant>>,
-}
-
-impl ConnectionCapacity {
-    /// Capacity for so many connections.
-    pub(crate) fn new(connections: usize) -> Arc<Self> {
-        let connections = connections.min(Semaphore::MAX_PERMITS);
-        Arc::new(Self {
-            permits: Arc::new(Semaphore::new(connections)),
-            limit: AtomicUsize::new(connections),
-            waiting: Arc::new(Semaphore::new(WAITING)),
-            logged: Mutex::default(),
-        })
-    }
-
-    /// Changes the capacity. Connections that are open stay open.
-    pub(crate) fn set_limit(&self, connections: usize) {
-        let new = connections.min(Semaphore::MAX_PERMITS);
-        let old = self.limit.swap(new, Ordering::Relaxed);
-        if new >= old {
-            self.permits.add_permits(new - old);
-            return;
-        }
-        let permits = Arc::clone(&self.permits);
-        // Some may be taken; they are gone when they come back.
-        tokio::spawn(async move {
-            for _ in new..old {
-                if let Ok(permit) = permits.acquire().await {
-                    permit.forget();
-                }
-            }
-        });
-    }
-
-    /// Whether peers wait for capacity.
-    pub(crate) fn is_full(&self) -> bool {
-        self.waiting.available_permits() < WAITING
-    }
-
-    /// Logs once a minute that peers wait.
-    fn log(&self) {
-        let mut logged = self.logged.lock().ignore_poison();
-        if logged.is_none_or(|at| at.elapsed() >= LOG_INTERVAL) {
-            *logged = Some(Instant::now());
-            let limit = self.limit.load(Ordering::Relaxed);
-            tracing::warn!("all {limit} connections of --max-connections are open; further ones wait");
-        }
-    }
-}
-
 /// Where accepted connections go, by their protocol.
 #[derive(Clone)]
 pub(crate) struct Accepted {
@@ -134,7 +69,7 @@ pub(crate) struct Accepted {
 }
 
 /// Returns when the server begins to shut down.
-pub(super) async fn drain_begins(mut draining: watch::Receiver<bool>) {
+pub(crate) async fn drain_begins(mut draining: watch::Receiver<bool>) {
     // An error means that the server is gone, which ends everything as well.
     let _ = draining.wait_for(|&draining| draining).await;
 }
@@ -192,37 +127,27 @@ pub(crate) async fn accept(
         let handle = ConnectionHandle::new(peer);
         let acceptor = tls.as_ref().map(|tls| tls.acceptor());
         let (limits, draining, accepted) = (Arc::clone(&limits), draining.clone(), accepted.clone());
-        let waits = match Arc::clone(&capacity.permits).try_acquire_owned() {
-            Ok(permit) => Ok(permit),
-            Err(_) => {
-                capacity.log();
-                // The semaphores are never closed.
-                tokio::select! {
-                    () = accepted.http2.closed() => return,
-                    place = Arc::clone(&capacity.waiting).acquire_owned() => Err(place),
-                }
-            }
+        let entered = tokio::select! {
+            () = accepted.http2.closed() => return,
+            entered = capacity.enter(&handle) => entered,
         };
-        let permits = Arc::clone(&capacity.permits);
-        // A greeting takes as long as the peer does, so it has a task of its own. The permits bound
-        // the number of these tasks.
+        let Some(entered) = entered else { continue };
+        // A greeting takes as long as the peer does, so it has a task of its own. The places, and those
+        // in the queue, bound the number of these tasks.
         tokio::spawn(async move {
             let greeting = async {
-                let permit = match waits {
-                    Ok(permit) => permit,
-                    Err(place) => {
-                        let waiting = metrics::waiting_connection();
-                        let permit = permits.acquire_owned().await;
-                        drop((place, waiting));
-                        let Ok(permit) = permit else { return };
-                        permit
-                    }
+                let place = match entered {
+                    Entered::Placed(place) => Some(place),
+                    Entered::Queued(queued) => queued.place(&handle).await,
                 };
-                greet(socket, handle, acceptor, permit, limits(), draining.clone(), accepted).await;
+                let Some(place) = place else { return };
+                let placed = handle.placed(place);
+                greet(socket, placed, acceptor, limits(), draining.clone(), accepted).await;
             };
             tokio::select! {
                 () = greeting => {}
                 () = drain_begins(draining.clone()) => {}
+                _ = handle.asked_to_leave() => {}
             }
         });
     }
@@ -271,9 +196,8 @@ fn handshake_problem(error: &io::Error) -> String {
 /// Encrypts a connection, reads its first bytes and passes it on.
 async fn greet(
     socket: Accepting,
-    handle: ConnectionHandle,
+    handle: Placed,
     acceptor: Option<TlsAcceptor>,
-    permit: OwnedSemaphorePermit,
     limits: ConnectionLimits,
     draining: watch::Receiver<bool>,
     accepted: Accepted,
@@ -301,7 +225,7 @@ async fn greet(
             }
         }
     };
-    let mut connection = Connection::new(socket, handle, permit);
+    let mut connection = Connection::new(socket, handle);
     match timeout(limits.handshake_timeout, connection.read_beginning()).await {
         // A receiver may be gone, because the server has ended.
         Ok(Ok(Protocol::Http2)) => {
@@ -355,9 +279,8 @@ pub(crate) struct Connection {
     preface: Option<Preface>,
     stall: Option<Stall>,
     closing: Option<Closing>,
-    handle: ConnectionHandle,
+    handle: Placed,
     meter: OpenConnection,
-    _permit: OwnedSemaphorePermit,
 }
 
 /// The first bytes of a connection, which are read before anybody knows whom they are for.
@@ -396,7 +319,7 @@ struct Closing {
 }
 
 impl Connection {
-    fn new(socket: AcceptedSocket, handle: ConnectionHandle, permit: OwnedSemaphorePermit) -> Self {
+    fn new(socket: AcceptedSocket, handle: Placed) -> Self {
         Self {
             socket,
             beginning: FirstBytes::default(),
@@ -405,7 +328,6 @@ impl Connection {
             closing: None,
             handle,
             meter: OpenConnection::new(),
-            _permit: permit,
         }
     }
 
@@ -466,7 +388,7 @@ impl Connected for Connection {
     type ConnectInfo = ConnectionHandle;
 
     fn connect_info(&self) -> ConnectionHandle {
-        self.handle.clone()
+        ConnectionHandle::clone(&self.handle)
     }
 }
 
@@ -539,8 +461,8 @@ impl AsyncWrite for Connection {
         if this.closing.is_none() {
             ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_shutdown(cx)))?;
         }
-        let closing =
-            this.closing.get_or_insert_with(|| Closing { timeout: Box::pin(sleep(LINGER_TIMEOUT)) });
+        let time = if this.handle.is_leaving() { LEAVE_TIME } else { LINGER_TIMEOUT };
+        let closing = this.closing.get_or_insert_with(|| Closing { timeout: Box::pin(sleep(time)) });
         let mut scratch = [0; 4096];
         loop {
             if closing.timeout.as_mut().poll(cx).is_ready() {

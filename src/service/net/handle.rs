@@ -1,10 +1,16 @@
-//! Connection handles: who is at the other end, and what it does.
+//! Connection handles: who is at the other end, what it does, and the means to close the connection.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use crate::poison::IgnorePoison as _;
+use crate::service::net::capacity::ConnectionPlace;
 
 /// The other end of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,11 +44,23 @@ impl fmt::Display for Peer {
     }
 }
 
+/// The time that a connection which is asked to leave has for its last words.
+pub(super) const LEAVE_TIME: Duration = Duration::from_millis(250);
+
+/// How a connection that is idle is to be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// After the requests that are under way.
+    Soon,
+    /// At once, because others wait for its place.
+    Now,
+}
+
 /// The handle of a connection, in the hands of its calls.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct ConnectionHandle(Arc<ConnectionState>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct ConnectionState {
     number: u64,
     peer: Peer,
@@ -52,8 +70,13 @@ struct ConnectionState {
     arriving_calls: AtomicUsize,
     /// Whether its peer has taken no bytes for the idle time-out, over HTTP/1.1.
     has_stalled: AtomicBool,
-    /// When bytes have come last.
+    /// When bytes have come last, and when the last call that held a place has ended.
     received_at: AtomicU64,
+    idle_since: AtomicU64,
+    place: Mutex<Option<ConnectionPlace>>,
+    /// How it was asked to leave, and what wakes those who serve it then.
+    leave: OnceLock<Leave>,
+    asked_to_leave: Notify,
 }
 
 impl ConnectionHandle {
@@ -61,8 +84,14 @@ impl ConnectionHandle {
     pub(crate) fn new(peer: Peer) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let received_at = millis().into();
-        Self(Arc::new(ConnectionState { number, peer, received_at, ..ConnectionState::default() }))
+        let (received_at, idle_since) = (millis().into(), millis().into());
+        Self(Arc::new(ConnectionState {
+            number,
+            peer,
+            received_at,
+            idle_since,
+            ..ConnectionState::default()
+        }))
     }
 
     /// The number of the connection; 0 for calls without one.
@@ -100,14 +129,89 @@ impl ConnectionHandle {
         self.0.received_at.store(millis(), Ordering::Relaxed);
     }
 
+    /// Records that the last call which held a place has ended.
+    pub(super) fn has_become_idle(&self) {
+        self.0.idle_since.store(millis(), Ordering::Relaxed);
+    }
+
+    /// For how long no call on it has held a place, if none does.
+    pub(super) fn idle_for(&self) -> Option<Duration> {
+        (self.open_calls().load(Ordering::Relaxed) == 0).then(|| since(&self.0.idle_since))
+    }
+
+    /// Gives it its place among the open connections, for as long as what is returned lives.
+    pub(super) fn placed(&self, place: ConnectionPlace) -> Placed {
+        *self.0.place.lock().ignore_poison() = Some(place);
+        Placed(self.clone())
+    }
+
+    /// Leaves its place to others.
+    pub(super) fn give_up_place(&self) {
+        let place = self.0.place.lock().ignore_poison().take();
+        // It looks for the connection, so not within the lock.
+        drop(place);
+    }
+
+    /// Asks it to leave. Whether it was not asked before.
+    pub(super) fn ask_to_leave(&self, how: Leave) -> bool {
+        let is_new = self.0.leave.set(how).is_ok();
+        if is_new {
+            self.0.asked_to_leave.notify_one();
+        }
+        is_new
+    }
+
+    /// Whether it was asked to leave.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.0.leave.get().is_some()
+    }
+
+    /// Returns when it is asked to leave.
+    pub(super) async fn asked_to_leave(&self) -> Leave {
+        loop {
+            if let Some(&how) = self.0.leave.get() {
+                return how;
+            }
+            self.0.asked_to_leave.notified().await;
+        }
+    }
+
     /// For how long none have come.
     pub(super) fn silent_for(&self) -> Duration {
-        Duration::from_millis(millis().saturating_sub(self.0.received_at.load(Ordering::Relaxed)))
+        since(&self.0.received_at)
     }
+}
+
+/// The handle of a connection that has a place, which it leaves to others when this is dropped.
+pub(super) struct Placed(ConnectionHandle);
+
+impl Deref for Placed {
+    type Target = ConnectionHandle;
+
+    fn deref(&self) -> &ConnectionHandle {
+        &self.0
+    }
+}
+
+impl Drop for Placed {
+    fn drop(&mut self) {
+        self.0.give_up_place();
+    }
+}
+
+/// The time since a moment.
+fn since(moment: &AtomicU64) -> Duration {
+    Duration::from_millis(millis().saturating_sub(moment.load(Ordering::Relaxed)))
 }
 
 /// Milliseconds since some moment, the same for all connections.
 fn millis() -> u64 {
     static SINCE: LazyLock<Instant> = LazyLock::new(Instant::now);
     u64::try_from(SINCE.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+impl fmt::Debug for ConnectionHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ConnectionHandle").field(&self.0.number).field(&self.0.peer).finish()
+    }
 }

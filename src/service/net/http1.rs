@@ -68,6 +68,7 @@ async fn serve_one<S>(
     S::Future: Send,
 {
     let handle = connection.connect_info();
+    let leaving = handle.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(handle.clone());
         let (request, is_read) = watch_body(request);
@@ -97,6 +98,7 @@ async fn serve_one<S>(
         ended = connection.as_mut() => return log(ended),
         () = drain_begins(draining) => {}
         () = grown_old => {}
+        _ = leaving.asked_to_leave() => leaving.give_up_place(),
     }
     connection.as_mut().graceful_shutdown();
     log(connection.await);

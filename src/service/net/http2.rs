@@ -33,7 +33,7 @@ use crate::service::flow_control::{
 use crate::service::metrics;
 use crate::service::net::call::{CallSlot, EndReason};
 use crate::service::net::connection::{Connection, drain_begins, serve_each};
-use crate::service::net::handle::ConnectionHandle;
+use crate::service::net::handle::{ConnectionHandle, LEAVE_TIME, Leave};
 
 /// The most bytes of answers of a stream that wait for the socket.
 const SEND_BUFFER_BYTES: usize = 400 << 10;
@@ -111,6 +111,19 @@ async fn serve_one<S>(
             biased;
             accepted = connection.accept() => accepted,
             () = &mut asked_to_leave, if !is_leaving => {
+                is_leaving = true;
+                connection.graceful_shutdown();
+                continue;
+            }
+            how = handle.asked_to_leave(), if !is_leaving => {
+                // A call may have come in this moment.
+                if how == Leave::Now && handle.idle_for().is_some() {
+                    // What nobody has looked at the client may send elsewhere, as GOAWAY says.
+                    handle.give_up_place();
+                    connection.abrupt_shutdown(Reason::NO_ERROR);
+                    let _ = timeout(LEAVE_TIME, poll_fn(|cx| connection.poll_closed(cx))).await;
+                    return;
+                }
                 is_leaving = true;
                 connection.graceful_shutdown();
                 continue;

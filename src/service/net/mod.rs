@@ -4,9 +4,10 @@
 //! |---|---|
 //! | `listen.rs` | addresses to listen on |
 //! | `connection.rs` | accepting, handshake time-outs, lingering close |
+//! | `capacity.rs` | which connections have a place, and which make way |
 //! | `http1.rs`, `http2.rs` | HTTP/1.1 and HTTP/2 connections |
 //! | `origin.rs` | which pages of browsers may call |
-//! | `handle.rs` | who is at the other end of a connection, and what it does |
+//! | `handle.rs` | who is at the other end of a connection, and what it does, and how it is closed |
 //! | `tls.rs`, `files.rs` | certificates and keys; reading such files |
 //! | `observe.rs` | the outermost layer: request ids, spans, counting, completing statuses |
 //! | `grpc_only.rs` | the layer that refuses what is not gRPC |
@@ -22,6 +23,7 @@
 
 pub(crate) mod admission;
 pub(crate) mod call;
+pub(crate) mod capacity;
 pub(crate) mod connection;
 pub(crate) mod deadline;
 pub(crate) mod drain;
