@@ -241,16 +241,19 @@ pub(crate) enum Closed {
     Evicted,
     /// Its address had its share.
     Share,
+    /// It brought too many control frames.
+    ControlFrames,
 }
 
 impl Closed {
-    const ALL: [Self; 3] = [Self::Idle, Self::Evicted, Self::Share];
+    const ALL: [Self; 4] = [Self::Idle, Self::Evicted, Self::Share, Self::ControlFrames];
 
     const fn label(self) -> &'static str {
         match self {
             Self::Idle => "idle",
             Self::Evicted => "evicted",
             Self::Share => "share",
+            Self::ControlFrames => "control_frames",
         }
     }
 }
@@ -284,7 +287,8 @@ const STATUSES: [&str; 14] = [
 ];
 
 /// The reasons for which calls, and requests that are none, can be refused.
-const REASONS: [&str; 14] = [
+const REASONS: [&str; 15] = [
+    "malformed",
     "max_streams",
     "not_whole",
     "share",

@@ -588,12 +588,12 @@ fn smuggling() -> Seen {
         assert!(!answer.starts_with("HTTP/1.1 200") || answer.contains("grids"), "{shown:?}: {answer}");
         closed += 1;
     }
-    // A length beside chunks is not believed, and what follows the chunks is a request as any other.
+    // A length beside chunks is for one reader the end of the body, and for another it is not.
     let both = format!(
         "{line}{rest}content-length: {whole}\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n"
     );
     let (status, answer) = exchange(daemon.address, both.as_bytes());
-    assert!([200, 400].contains(&status), "{answer}");
+    assert_eq!(status, 400, "{answer}");
     assert_eq!(calls(&daemon), 0, "a hidden call was made");
     assert_eq!(exchange(daemon.address, hidden.as_bytes()).0, 200);
     assert_eq!(calls(&daemon), 1);

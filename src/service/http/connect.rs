@@ -10,6 +10,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{once, try_unfold};
@@ -20,10 +21,12 @@ use serde::Serialize;
 use tokio::sync::Semaphore;
 use tonic::body::Body;
 use tonic::codegen::http::header::{
-    CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TE, TRANSFER_ENCODING, WWW_AUTHENTICATE,
+    CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, TE, TRANSFER_ENCODING,
+    WWW_AUTHENTICATE,
 };
 use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Version};
 use tonic::{Code, Status};
+use tonic_types::StatusExt as _;
 use tower::Service;
 
 use crate::service::http::envelope::{EnvelopePart, Envelopes, envelope, whole_body};
@@ -155,6 +158,9 @@ where
             let mut response = Response::new(Body::new(Full::new(error)));
             *response.status_mut() = http_status(status.code());
             response.headers_mut().insert(CONTENT_TYPE, MessageCodec::Json.unary_type());
+            if let Some(delay) = status.get_details_retry_info().and_then(|info| info.retry_delay) {
+                response.headers_mut().insert(RETRY_AFTER, seconds(delay).into());
+            }
             if status.code() == Code::Unauthenticated {
                 response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
@@ -165,6 +171,11 @@ where
         response.headers_mut().insert(REQUEST_ID, id);
     }
     Ok(response)
+}
+
+/// A delay in whole seconds, which it does not end before.
+fn seconds(delay: Duration) -> u64 {
+    delay.as_secs() + u64::from(delay.subsec_nanos() > 0)
 }
 
 /// Answers a streaming call.

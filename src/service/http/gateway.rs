@@ -25,7 +25,7 @@ use crate::service::net::admission::headers_len;
 use crate::service::net::drain::DrainedBody;
 use crate::service::net::framing::BodyProgress;
 use crate::service::net::origin::{BrowserAccess, ForeignRequest, Origin};
-use crate::service::wire::status::body_invalid;
+use crate::service::wire::status::{TWO_SLASHES, body_invalid};
 
 /// The time for which a browser may remember that an origin is allowed.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(7200);
@@ -238,7 +238,7 @@ where
             HttpMethod::GET | HttpMethod::HEAD if method.is_none() => {
                 return ready(match page::answer(&request, self.settings.has_page) {
                     Some(response) => response,
-                    None => nothing_here(self.settings.has_page),
+                    None => nothing_here(request.uri().path(), self.settings.has_page),
                 });
             }
             HttpMethod::POST => {}
@@ -271,7 +271,7 @@ where
                 message_bytes,
                 self.schema.clone(),
             )),
-            _ if method.is_none() => ready(nothing_here(self.settings.has_page)),
+            _ if method.is_none() => ready(nothing_here(request.uri().path(), self.settings.has_page)),
             _ => {
                 // The layers around calls refuse it, so that it is counted and has an id.
                 let refusal = self.calls.call(request);
@@ -311,7 +311,10 @@ fn forbidden(foreign: &ForeignRequest) -> Response<Body> {
     response
 }
 
-fn nothing_here(has_page: bool) -> Response<Body> {
+fn nothing_here(path: &str, has_page: bool) -> Response<Body> {
+    if path.starts_with("//") {
+        return text(StatusCode::NOT_FOUND, format!("{TWO_SLASHES}\n"));
+    }
     let page = if has_page { "the page at /, and " } else { "" };
     text(
         StatusCode::NOT_FOUND,

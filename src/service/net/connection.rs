@@ -8,6 +8,7 @@
 //! - A connection that cannot be accepted, most likely for lack of file descriptors, makes
 //!   accepting pause, not spin.
 //! - The first bytes tell HTTP/2 from HTTP/1.1, which are served by different code.
+//! - The heads of HTTP/1.1 and the frames of HTTP/2 are looked at as they come.
 //! - An HTTP/1.1 connection whose peer takes no bytes is closed; a stream of HTTP/2 is ended by itself.
 //! - A connection closes lingeringly: what was written arrives even if the peer is still sending.
 //!
@@ -31,7 +32,9 @@ use tonic::transport::server::Connected;
 
 use crate::service::metrics::{self, OpenConnection};
 use crate::service::net::capacity::{ConnectionCapacity, Entered};
+use crate::service::net::control_frames::ReceivedFrames;
 use crate::service::net::handle::{ConnectionHandle, LEAVE_TIME, Peer, Placed};
+use crate::service::net::http1_heads::RequestHeads;
 use crate::service::net::listen::Listening;
 use crate::service::net::tls::Tls;
 
@@ -230,10 +233,12 @@ async fn greet(
         // A receiver may be gone, because the server has ended.
         Ok(Ok(Protocol::Http2)) => {
             connection.expect_preface(limits.handshake_timeout, draining);
+            connection.frames = Some(ReceivedFrames::behind(PREFACE_BYTES - connection.beginning.len));
             let _ = accepted.http2.send(connection).await;
         }
         Ok(Ok(Protocol::Http1)) => {
             connection.stall = Some(Stall { limit: limits.idle_timeout, timer: None });
+            connection.look_at_heads();
             let _ = accepted.http1.send(connection).await;
         }
         Ok(Err(_)) | Err(_) => tracing::debug!("a connection was closed before it said anything"),
@@ -278,6 +283,11 @@ pub(crate) struct Connection {
     beginning: FirstBytes,
     preface: Option<Preface>,
     stall: Option<Stall>,
+    /// The heads of its requests, if it speaks HTTP/1.1, and whether one of them is refused.
+    heads: Option<RequestHeads>,
+    is_refused: bool,
+    /// The frames that were received, if it speaks HTTP/2.
+    frames: Option<ReceivedFrames>,
     closing: Option<Closing>,
     handle: Placed,
     meter: OpenConnection,
@@ -325,6 +335,9 @@ impl Connection {
             beginning: FirstBytes::default(),
             preface: None,
             stall: None,
+            heads: None,
+            is_refused: false,
+            frames: None,
             closing: None,
             handle,
             meter: OpenConnection::new(),
@@ -356,6 +369,36 @@ impl Connection {
         };
         let missing = PREFACE_BYTES - self.beginning.len;
         self.preface = Some(Preface { missing, given_up: Box::pin(given_up) });
+    }
+
+    /// Looks at the heads of requests from now on, and at the bytes that are there already.
+    fn look_at_heads(&mut self) {
+        let mut heads = RequestHeads::default();
+        self.is_refused = heads.pass(self.beginning.rest()).is_err();
+        self.heads = Some(heads);
+    }
+
+    /// Whether a part of the head of a request has come, and the rest not.
+    pub(super) fn is_within_head(&self) -> bool {
+        self.heads.as_ref().is_some_and(RequestHeads::is_within)
+    }
+
+    /// Looks at what was received, behind `before` bytes. In the place of the end of a line that one
+    /// reader could take differently from another the transport gets what no head may have, and it
+    /// answers with 400.
+    fn check_heads(&mut self, buffer: &mut ReadBuf<'_>, before: usize) {
+        const NO_REQUEST: &[u8] = b"\0\r\n\r\n";
+        let Some(heads) = &mut self.heads else { return };
+        let mut end = before;
+        if !self.is_refused {
+            let Err((fault, at)) = heads.pass(&buffer.filled()[before..]) else { return };
+            end += at;
+            metrics::refused("malformed");
+            tracing::debug!(peer = %self.handle.peer(), ?fault, "a request over HTTP/1.1 is refused");
+            self.is_refused = true;
+        }
+        buffer.set_filled(end);
+        buffer.put_slice(&NO_REQUEST[..NO_REQUEST.len().min(buffer.remaining())]);
     }
 
     /// Counts what was sent, and gives up a peer that takes nothing.
@@ -406,12 +449,22 @@ impl AsyncRead for Connection {
             this.beginning.passed += taken;
             return Poll::Ready(Ok(()));
         }
+        if this.handle.is_flooded() {
+            // Those who serve it have been woken.
+            return Poll::Pending;
+        }
         let before = buffer.filled().len();
         let result = either!(&mut this.socket, stream => Pin::new(stream).poll_read(cx, buffer));
         let received = buffer.filled().len() - before;
         this.meter.received.increment(received as u64);
         if received > 0 {
             this.handle.received();
+            this.check_heads(buffer, before);
+            if let Some(frames) = &mut this.frames
+                && !frames.pass(&buffer.filled()[before..], &this.handle)
+            {
+                this.handle.has_flooded();
+            }
         }
         if let Some(preface) = &mut this.preface {
             preface.missing = preface.missing.saturating_sub(received);

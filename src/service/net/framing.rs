@@ -598,9 +598,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_first_message_without_a_place_is_not_passed_on() {
-        let (_sender, mut body) = body();
+        let (sender, mut body) = body();
         body.take_place = Some(Box::new(|| Err(client_left())));
-        _sender.try_send(Bytes::from(message(10))).unwrap();
+        sender.try_send(Bytes::from(message(10))).unwrap();
         assert_eq!(next(&mut body).await.unwrap().unwrap_err().code(), Code::Cancelled);
     }
 

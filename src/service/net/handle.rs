@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -74,6 +74,11 @@ struct ConnectionState {
     received_at: AtomicU64,
     idle_since: AtomicU64,
     place: Mutex<Option<ConnectionPlace>>,
+    /// The frames with parts of answers that were sent and not counted yet, over HTTP/2.
+    answer_frames: AtomicI64,
+    /// Whether its peer has sent more control frames than it may, and what wakes those who serve it.
+    is_flooded: AtomicBool,
+    flooded: Notify,
     /// How it was asked to leave, and what wakes those who serve it then.
     leave: OnceLock<Leave>,
     asked_to_leave: Notify,
@@ -150,6 +155,33 @@ impl ConnectionHandle {
         let place = self.0.place.lock().ignore_poison().take();
         // It looks for the connection, so not within the lock.
         drop(place);
+    }
+
+    /// Records that a frame with a part of an answer was sent.
+    pub(super) fn sent_answer_frame(&self) {
+        self.0.answer_frames.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The number of those since the last look.
+    pub(super) fn take_answer_frames(&self) -> i64 {
+        self.0.answer_frames.swap(0, Ordering::Relaxed)
+    }
+
+    /// Records that its peer has sent more control frames than it may.
+    pub(super) fn has_flooded(&self) {
+        if !self.0.is_flooded.swap(true, Ordering::Relaxed) {
+            self.0.flooded.notify_one();
+        }
+    }
+
+    /// Whether that is so.
+    pub(super) fn is_flooded(&self) -> bool {
+        self.0.is_flooded.load(Ordering::Relaxed)
+    }
+
+    /// Returns when it is so.
+    pub(super) async fn flooded(&self) {
+        self.0.flooded.notified().await;
     }
 
     /// Asks it to leave. Whether it was not asked before.

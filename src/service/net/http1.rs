@@ -18,16 +18,17 @@ use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::AsyncWriteExt as _;
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 use tonic::body::Body;
-use tonic::codegen::http::header::CONNECTION;
-use tonic::codegen::http::{HeaderValue, Request, Response};
+use tonic::codegen::http::header::{CONNECTION, HOST};
+use tonic::codegen::http::{HeaderValue, Request, Response, StatusCode, Version};
 use tonic::transport::server::Connected as _;
 use tower::Service;
 
+use crate::service::metrics;
 use crate::service::net::connection::{Connection, drain_begins, serve_each};
 
 /// The most bytes of a request head, and of a body that are read at a time.
@@ -69,25 +70,28 @@ async fn serve_one<S>(
 {
     let handle = connection.connect_info();
     let leaving = handle.clone();
-    let service = service_fn(move |mut request: Request<Incoming>| {
+    let answer = Answer(Arc::new(move |mut request| {
+        if !has_one_host(&request) {
+            metrics::refused("malformed");
+            return Box::pin(std::future::ready(Ok(without_host())));
+        }
         request.extensions_mut().insert(handle.clone());
         let (request, is_read) = watch_body(request);
         let answer = service.clone().call(request);
-        async move {
+        Box::pin(async move {
             let mut response = answer.await?;
             // What is left of a body is not waited for, and nothing can be read behind it.
             if !is_read.load(Ordering::Relaxed) {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Ok::<_, Infallible>(response)
-        }
-    });
-    let connection = http1::Builder::new()
+        })
+    }));
+    let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_timeout)
         .max_buf_size(BUFFER_BYTES)
-        .serve_connection(TokioIo::new(connection), service);
-    let mut connection = std::pin::pin!(connection);
+        .serve_connection(TokioIo::new(connection), answer);
     let grown_old = async {
         match limits.connection_age {
             Some(age) => sleep(age).await,
@@ -95,13 +99,59 @@ async fn serve_one<S>(
         }
     };
     tokio::select! {
-        ended = connection.as_mut() => return log(ended),
+        ended = &mut connection => return end(ended, connection).await,
         () = drain_begins(draining) => {}
         () = grown_old => {}
         _ = leaving.asked_to_leave() => leaving.give_up_place(),
     }
-    connection.as_mut().graceful_shutdown();
-    log(connection.await);
+    Pin::new(&mut connection).graceful_shutdown();
+    let ended = (&mut connection).await;
+    end(ended, connection).await;
+}
+
+/// What answers a request.
+struct Answer(Arc<dyn Fn(Request<Incoming>) -> AnswerFuture + Send + Sync>);
+
+impl hyper::service::Service<Request<Incoming>> for Answer {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = AnswerFuture;
+
+    fn call(&self, request: Request<Incoming>) -> AnswerFuture {
+        (self.0)(request)
+    }
+}
+
+type AnswerFuture = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+/// Whether a request names the host that it is for, and names it once. Those of HTTP/1.0 need not.
+fn has_one_host(request: &Request<Incoming>) -> bool {
+    let hosts = request.headers().get_all(HOST).iter().count();
+    hosts == 1 || (hosts == 0 && request.version() < Version::HTTP_11)
+}
+
+fn without_host() -> Response<Body> {
+    let mut response = Response::new(Body::new("A request has one header `host`.\n".to_owned()));
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// The answer to a head that does not come to its end.
+const TOO_SLOW: &[u8] =
+    b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-type: text/plain; charset=utf-8\r\n\
+    content-length: 34\r\n\r\nThe head of the request is late.\r\n";
+
+/// Ends a connection, in words if a head does not come to its end.
+async fn end(ended: Result<(), hyper::Error>, connection: http1::Connection<TokioIo<Connection>, Answer>) {
+    let Err(error) = ended else { return };
+    tracing::debug!(%error, "an HTTP/1.1 connection has failed");
+    let mut connection = connection.into_parts().io.into_inner();
+    if error.is_timeout() && connection.is_within_head() {
+        // It waits for nothing: there is room for so little, or the client takes nothing at all.
+        let _ = connection.write_all(TOO_SLOW).await;
+        let _ = connection.shutdown().await;
+    }
 }
 
 /// A request whose body reports when it has been read to its end.
@@ -140,11 +190,5 @@ impl HttpBody for WatchedBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
-    }
-}
-
-fn log(ended: Result<(), hyper::Error>) {
-    if let Err(error) = ended {
-        tracing::debug!(%error, "an HTTP/1.1 connection has failed");
     }
 }

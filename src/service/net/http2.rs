@@ -30,7 +30,7 @@ use tower::Service;
 use crate::service::flow_control::{
     CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES,
 };
-use crate::service::metrics;
+use crate::service::metrics::{self, Closed};
 use crate::service::net::call::{CallSlot, EndReason};
 use crate::service::net::connection::{Connection, drain_begins, serve_each};
 use crate::service::net::handle::{ConnectionHandle, LEAVE_TIME, Leave};
@@ -120,13 +120,16 @@ async fn serve_one<S>(
                 if how == Leave::Now && handle.idle_for().is_some() {
                     // What nobody has looked at the client may send elsewhere, as GOAWAY says.
                     handle.give_up_place();
-                    connection.abrupt_shutdown(Reason::NO_ERROR);
-                    let _ = timeout(LEAVE_TIME, poll_fn(|cx| connection.poll_closed(cx))).await;
-                    return;
+                    return say_goodbye(connection, Reason::NO_ERROR).await;
                 }
                 is_leaving = true;
                 connection.graceful_shutdown();
                 continue;
+            }
+            () = handle.flooded() => {
+                metrics::closed(Closed::ControlFrames);
+                tracing::info!(peer = %handle.peer(), "closing a connection with too many control frames");
+                return say_goodbye(connection, Reason::ENHANCE_YOUR_CALM).await;
             }
             // Its answers cannot be delivered, so they are not waited for.
             () = &mut lost => return tracing::debug!(peer = %handle.peer(), "a client does not answer pings"),
@@ -144,6 +147,12 @@ async fn serve_one<S>(
         let stream = AnswerStream { handle: handle.clone(), slot, idle_timeout: Arc::clone(&idle_timeout) };
         tokio::spawn(stream.answer(answer, reply));
     }
+}
+
+/// Closes a connection behind a GOAWAY, whatever there is on it.
+async fn say_goodbye(mut connection: h2::server::Connection<Connection, Bytes>, reason: Reason) {
+    connection.abrupt_shutdown(reason);
+    let _ = timeout(LEAVE_TIME, poll_fn(|cx| connection.poll_closed(cx))).await;
 }
 
 /// Returns when the client is to make a new connection.
@@ -165,9 +174,9 @@ async fn lost(pings: Option<PingPong>, handle: ConnectionHandle, limits: Http2Li
     // They can be taken once, which is here.
     let Some(mut pings) = pings else { return std::future::pending().await };
     loop {
-        let silent = handle.silent_for();
-        if silent < limits.keepalive_interval {
-            sleep(limits.keepalive_interval - silent).await;
+        let until_ping = limits.keepalive_interval.saturating_sub(handle.silent_for());
+        if !until_ping.is_zero() {
+            sleep(until_ping).await;
             continue;
         }
         let pong = async {
@@ -277,6 +286,7 @@ impl AnswerStream {
         {
             parts.headers.insert(CONTENT_LENGTH, length.into());
         }
+        self.handle.sent_answer_frame();
         match reply.send_response(Response::from_parts(parts, ()), is_empty) {
             Ok(stream) if !is_empty => self.send(body, stream).await,
             Ok(_) => {}
@@ -286,8 +296,8 @@ impl AnswerStream {
     }
 
     /// Sends a body, and ends the call of a client that does not take it.
-    async fn send(self, mut body: Body, mut stream: SendStream<Bytes>) {
-        match send_frames(&mut body, &mut stream, (self.idle_timeout)()).await {
+    async fn send(&self, mut body: Body, mut stream: SendStream<Bytes>) {
+        match self.send_frames(&mut body, &mut stream, (self.idle_timeout)()).await {
             Ok(()) | Err(Unsent::Gone) => return,
             Err(Unsent::Unread) => {}
         }
@@ -299,61 +309,69 @@ impl AnswerStream {
         }
         // The call ends with its status, which needs no room in the window of the client if it is in
         // trailers. Where it would be a part of the body, there is no way to say it.
-        let said = timeout(Duration::ZERO, send_frames(&mut body, &mut stream, Duration::ZERO)).await;
+        let said = self.send_frames(&mut body, &mut stream, Duration::ZERO);
+        let said = timeout(Duration::ZERO, said).await;
         if !matches!(said, Ok(Ok(()))) {
             stream.send_reset(Reason::CANCEL);
         }
     }
-}
 
-/// Sends what there is of a body, as far as the window of the client has room for it.
-async fn send_frames(body: &mut Body, stream: &mut SendStream<Bytes>, idle: Duration) -> Result<(), Unsent> {
-    let gone = |_| Unsent::Gone;
-    loop {
-        let frame = tokio::select! {
-            biased;
-            frame = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)) => frame,
-            _ = poll_fn(|cx| stream.poll_reset(cx)) => return Err(Unsent::Gone),
-        };
-        let frame = match frame {
-            Some(Ok(frame)) => frame,
-            Some(Err(_)) => {
-                stream.send_reset(Reason::INTERNAL_ERROR);
-                return Ok(());
-            }
-            None => return stream.send_data(Bytes::new(), true).map_err(gone),
-        };
-        match frame.into_data() {
-            Ok(data) => {
-                let is_last = body.is_end_stream();
-                send_data(data, is_last, stream, idle).await?;
-                if is_last {
+    /// Sends what there is of a body, as far as the window of the client has room for it.
+    async fn send_frames(
+        &self,
+        body: &mut Body,
+        stream: &mut SendStream<Bytes>,
+        idle: Duration,
+    ) -> Result<(), Unsent> {
+        let gone = |_| Unsent::Gone;
+        loop {
+            let frame = tokio::select! {
+                biased;
+                frame = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)) => frame,
+                _ = poll_fn(|cx| stream.poll_reset(cx)) => return Err(Unsent::Gone),
+            };
+            let frame = match frame {
+                Some(Ok(frame)) => frame,
+                Some(Err(_)) => {
+                    stream.send_reset(Reason::INTERNAL_ERROR);
                     return Ok(());
                 }
-            }
-            Err(frame) => {
-                let Ok(trailers) = frame.into_trailers() else { continue };
-                stream.reserve_capacity(0);
-                return stream.send_trailers(trailers).map_err(gone);
+                None => return stream.send_data(Bytes::new(), true).map_err(gone),
+            };
+            match frame.into_data() {
+                Ok(data) => {
+                    let is_last = body.is_end_stream();
+                    self.send_data(data, is_last, stream, idle).await?;
+                    if is_last {
+                        return Ok(());
+                    }
+                }
+                Err(frame) => {
+                    let Ok(trailers) = frame.into_trailers() else { continue };
+                    stream.reserve_capacity(0);
+                    return stream.send_trailers(trailers).map_err(gone);
+                }
             }
         }
     }
-}
 
-/// Sends a piece of a body, as soon as there is room for it.
-async fn send_data(
-    mut data: Bytes,
-    is_last: bool,
-    stream: &mut SendStream<Bytes>,
-    idle: Duration,
-) -> Result<(), Unsent> {
-    loop {
-        let room = if data.is_empty() { 0 } else { room(stream, data.len(), idle).await? };
-        let part = data.split_to(room);
-        let is_rest = data.is_empty();
-        stream.send_data(part, is_last && is_rest).map_err(|_| Unsent::Gone)?;
-        if is_rest {
-            return Ok(());
+    /// Sends a piece of a body, as soon as there is room for it.
+    async fn send_data(
+        &self,
+        mut data: Bytes,
+        is_last: bool,
+        stream: &mut SendStream<Bytes>,
+        idle: Duration,
+    ) -> Result<(), Unsent> {
+        loop {
+            let room = if data.is_empty() { 0 } else { room(stream, data.len(), idle).await? };
+            let part = data.split_to(room);
+            let is_rest = data.is_empty();
+            stream.send_data(part, is_last && is_rest).map_err(|_| Unsent::Gone)?;
+            self.handle.sent_answer_frame();
+            if is_rest {
+                return Ok(());
+            }
         }
     }
 }

@@ -6,6 +6,8 @@
 //! | `connection.rs` | accepting, handshake time-outs, lingering close |
 //! | `capacity.rs` | which connections have a place, and which make way |
 //! | `http1.rs`, `http2.rs` | HTTP/1.1 and HTTP/2 connections |
+//! | `http1_heads.rs` | what is refused of HTTP/1.1 although the transport would read it |
+//! | `control_frames.rs` | how many control frames of HTTP/2 a client may send |
 //! | `origin.rs` | which pages of browsers may call |
 //! | `handle.rs` | who is at the other end of a connection, and what it does, and how it is closed |
 //! | `tls.rs`, `files.rs` | certificates and keys; reading such files |
@@ -25,6 +27,7 @@ pub(crate) mod admission;
 pub(crate) mod call;
 pub(crate) mod capacity;
 pub(crate) mod connection;
+mod control_frames;
 pub(crate) mod deadline;
 pub(crate) mod drain;
 mod files;
@@ -32,6 +35,7 @@ pub(crate) mod framing;
 pub(crate) mod grpc_only;
 pub(crate) mod handle;
 pub(crate) mod http1;
+mod http1_heads;
 pub(crate) mod http2;
 pub(crate) mod listen;
 pub(crate) mod observe;

@@ -494,11 +494,17 @@ fn explain(made: &Status, headers: &HeaderMap, path: &str, message_bytes: usize)
     }
 }
 
+/// What is wrong with a path that some clients make of an address with a slash at its end.
+pub(crate) const TWO_SLASHES: &str = "The path begins with two slashes, and that of a method with one: leave out the slash behind the address.";
+
 fn unknown_method(path: &str) -> Status {
     const OURS: &str = <SudokuServiceServer<()> as NamedService>::NAME;
     const REFLECTION: [&str; 2] =
         ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
     const HEALTH: &str = <HealthServer<()> as NamedService>::NAME;
+    if path.starts_with("//") {
+        return status(Code::Unimplemented, TWO_SLASHES, error_info("METHOD_UNKNOWN", &[]));
+    }
     let (service, method) = path.trim_start_matches('/').split_once('/').unwrap_or((path, ""));
     let is_reflection = REFLECTION.contains(&service);
     let message = if service == OURS || service == HEALTH || is_reflection {
