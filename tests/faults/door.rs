@@ -25,8 +25,8 @@ use crate::row::{Row, Seen, alone};
 use crate::traffic::{assert_serving, client, easy, grown, runtime};
 use crate::web::call;
 use crate::wire::{
-    ACK, DATA, Flood, GOAWAY, HEADERS, PING, PRIORITY, RST_STREAM, SETTINGS, WINDOW_UPDATE, Wire, claim,
-    frame, message,
+    ACK, DATA, Flood, GOAWAY, HEADERS, PING, PREFACE, PRIORITY, RST_STREAM, SETTINGS, WINDOW_UPDATE, Wire,
+    claim, frame, message,
 };
 
 const BESIDE: &str = "no honest call is lost, by a client of single calls, one that connects anew for each, one of JSON over HTTP/1.1 and a stream; 99 % within 3 times the time they take alone (and 6 ms, for noise and a tick of the scheduler; 16 ms on a busy machine)";
@@ -416,7 +416,7 @@ const PLACES: &str = "20";
 /// Connections that take all places, again and again.
 fn take_all_places(open: fn(SocketAddr) -> Wire, flags: &[&str]) -> Seen {
     let attack = |address| {
-        let mut wires: Vec<Wire> = Vec::new();
+        let mut wires: Vec<Wire> = (0..20).map(|_| open(address)).collect();
         Attack::start(move || {
             wires.retain_mut(is_open);
             let missing = 20 - wires.len();
@@ -425,7 +425,7 @@ fn take_all_places(open: fn(SocketAddr) -> Wire, flags: &[&str]) -> Seen {
                 wires.push(open(address));
             }
             pause(Duration::from_millis(1));
-            missing.min(1)
+            1
         })
     };
     beside(&[flags, &["--max-connections", PLACES]].concat(), attack, 64, |daemon| {
@@ -455,7 +455,17 @@ fn idle_connections() -> Seen {
 }
 
 fn silent_connections() -> Seen {
-    take_all_places(Wire::bare, &[])
+    // Some say nothing, some a part of what they have to say first.
+    take_all_places(
+        |address| {
+            static NEXT: AtomicUsize = AtomicUsize::new(0);
+            let said = [&b""[..], &PREFACE[..10], b"GET / HTT", b"POST / HTTP/1.1\r\n"];
+            let mut wire = Wire::bare(address);
+            wire.send(said[NEXT.fetch_add(1, Ordering::SeqCst) % said.len()]);
+            wire
+        },
+        &[],
+    )
 }
 
 fn idle_for_long() -> Seen {

@@ -174,7 +174,7 @@ impl ConnectionCapacity {
     /// Makes one of the idle connections leave, unless as many do as peers wait.
     fn make_room(&self) {
         let open = self.open();
-        let leaving = open.by_number.values().filter(|one| one.is_leaving()).count();
+        let leaving = open.by_number.values().filter(|one| one.makes_way()).count();
         if leaving >= WAITING - self.waiting.available_permits() || open.make_way(None) {
             return;
         }
@@ -214,7 +214,7 @@ impl OpenConnections {
         let idle = self
             .by_number
             .values()
-            .filter(|one| !one.is_leaving())
+            .filter(|one| !one.makes_way())
             .filter(|one| address.is_none() || one.peer().shared_address() == address)
             .filter_map(|one| Some((one.idle_for()?, one)))
             .max_by_key(|(idle_for, _)| *idle_for);
@@ -293,7 +293,7 @@ mod tests {
         }
         // Three times what is free.
         assert!(placed(&capacity, &connection("192.0.2.1:1")).await.is_some(), "another one makes way");
-        let leaving: Vec<_> = handles.iter().map(ConnectionHandle::is_leaving).collect();
+        let leaving: Vec<_> = handles.iter().map(ConnectionHandle::makes_way).collect();
         assert_eq!(leaving, [false, false, false, true, false, false, false]);
         assert!(capacity.enter(&connection("192.0.2.1:1")).await.is_none(), "none is idle any more");
         held.push(placed(&capacity, &connection("192.0.2.2:1")).await.unwrap());
@@ -313,8 +313,8 @@ mod tests {
         second.open_calls().store(1, Ordering::Relaxed);
         let Some(Entered::Queued(queued)) = capacity.enter(&third).await else { panic!("a third place") };
         let waiting = tokio::spawn(async move { queued.place(&third).await });
-        assert_eq!(first.asked_to_leave().await, Leave::Now);
-        assert!(!second.is_leaving());
+        assert_eq!(first.asked_to_leave(None).await, Leave::Now);
+        assert!(!second.makes_way());
         drop(place);
         assert!(waiting.await.unwrap().is_some());
     }

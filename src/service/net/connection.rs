@@ -150,7 +150,7 @@ pub(crate) async fn accept(
             tokio::select! {
                 () = greeting => {}
                 () = drain_begins(draining.clone()) => {}
-                _ = handle.asked_to_leave() => {}
+                _ = handle.asked_to_leave(None) => {}
             }
         });
     }
@@ -514,7 +514,7 @@ impl AsyncWrite for Connection {
         if this.closing.is_none() {
             ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_shutdown(cx)))?;
         }
-        let time = if this.handle.is_leaving() { LEAVE_TIME } else { LINGER_TIMEOUT };
+        let time = if this.handle.makes_way() { LEAVE_TIME } else { LINGER_TIMEOUT };
         let closing = this.closing.get_or_insert_with(|| Closing { timeout: Box::pin(sleep(time)) });
         let mut scratch = [0; 4096];
         loop {

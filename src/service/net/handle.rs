@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
@@ -48,7 +48,7 @@ impl fmt::Display for Peer {
 pub(super) const LEAVE_TIME: Duration = Duration::from_millis(250);
 
 /// How a connection that is idle is to be closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Leave {
     /// After the requests that are under way.
     Soon,
@@ -80,7 +80,7 @@ struct ConnectionState {
     is_flooded: AtomicBool,
     flooded: Notify,
     /// How it was asked to leave, and what wakes those who serve it then.
-    leave: OnceLock<Leave>,
+    leave: Mutex<Option<Leave>>,
     asked_to_leave: Notify,
 }
 
@@ -184,24 +184,34 @@ impl ConnectionHandle {
         self.0.flooded.notified().await;
     }
 
-    /// Asks it to leave. Whether it was not asked before.
+    /// Asks it to leave. Whether it was not asked so urgently before.
     pub(super) fn ask_to_leave(&self, how: Leave) -> bool {
-        let is_new = self.0.leave.set(how).is_ok();
+        let mut asked = self.0.leave.lock().ignore_poison();
+        let is_new = asked.is_none_or(|before| before < how);
         if is_new {
+            *asked = Some(how);
             self.0.asked_to_leave.notify_one();
         }
         is_new
     }
 
-    /// Whether it was asked to leave.
-    pub(super) fn is_leaving(&self) -> bool {
-        self.0.leave.get().is_some()
+    /// Records that it leaves behind its calls, because it is not idle any more. It may be asked again.
+    pub(super) fn leaves_soon(&self) {
+        *self.0.leave.lock().ignore_poison() = Some(Leave::Soon);
     }
 
-    /// Returns when it is asked to leave.
-    pub(super) async fn asked_to_leave(&self) -> Leave {
+    /// Whether it was asked to leave at once.
+    pub(super) fn makes_way(&self) -> bool {
+        *self.0.leave.lock().ignore_poison() == Some(Leave::Now)
+    }
+
+    /// Returns when it is asked to leave, more urgently than it was `before`.
+    pub(super) async fn asked_to_leave(&self, before: Option<Leave>) -> Leave {
         loop {
-            if let Some(&how) = self.0.leave.get() {
+            let asked = *self.0.leave.lock().ignore_poison();
+            if let Some(how) = asked
+                && asked > before
+            {
                 return how;
             }
             self.0.asked_to_leave.notified().await;

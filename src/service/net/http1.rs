@@ -30,6 +30,7 @@ use tower::Service;
 
 use crate::service::metrics;
 use crate::service::net::connection::{Connection, drain_begins, serve_each};
+use crate::service::net::handle::Leave;
 
 /// The most bytes of a request head, and of a body that are read at a time.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -102,7 +103,10 @@ async fn serve_one<S>(
         ended = &mut connection => return end(ended, connection).await,
         () = drain_begins(draining) => {}
         () = grown_old => {}
-        _ = leaving.asked_to_leave() => leaving.give_up_place(),
+        // What has come of a request that is not whole yet goes with it.
+        how = leaving.asked_to_leave(None) => if how == Leave::Now && leaving.idle_for().is_some() {
+            return;
+        },
     }
     Pin::new(&mut connection).graceful_shutdown();
     let ended = (&mut connection).await;

@@ -99,13 +99,17 @@ async fn serve_one<S>(
     S::Future: Send,
 {
     let handle = connection.connect_info();
-    let mut connection = match builder(&limits).handshake::<_, Bytes>(connection).await {
+    let opened = tokio::select! {
+        opened = builder(&limits).handshake::<_, Bytes>(connection) => opened,
+        _ = handle.asked_to_leave(None) => return,
+    };
+    let mut connection = match opened {
         Ok(connection) => connection,
         Err(error) => return log(&error),
     };
     let mut lost = std::pin::pin!(lost(connection.ping_pong(), handle.clone(), limits));
     let mut asked_to_leave = std::pin::pin!(asked_to_leave(limits.connection_age, draining));
-    let mut is_leaving = false;
+    let (mut is_leaving, mut leaves) = (false, None);
     loop {
         let accepted = tokio::select! {
             biased;
@@ -115,14 +119,15 @@ async fn serve_one<S>(
                 connection.graceful_shutdown();
                 continue;
             }
-            how = handle.asked_to_leave(), if !is_leaving => {
+            how = handle.asked_to_leave(leaves) => {
                 // A call may have come in this moment.
                 if how == Leave::Now && handle.idle_for().is_some() {
                     // What nobody has looked at the client may send elsewhere, as GOAWAY says.
                     handle.give_up_place();
                     return say_goodbye(connection, Reason::NO_ERROR).await;
                 }
-                is_leaving = true;
+                handle.leaves_soon();
+                leaves = Some(Leave::Soon);
                 connection.graceful_shutdown();
                 continue;
             }
