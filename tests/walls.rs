@@ -82,6 +82,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("tokio_rustls", &["service/net/", "client/probe.rs", "client/handshake.rs"]),
     ("ring", &["service/net/", "client/probe.rs"]),
     ("subtle", &["service/net/"]),
+    ("x509_parser", &["service/net/tls.rs"]),
     ("hdrhistogram", &["answer/costs.rs", "load/"]),
     ("console", &["bin/"]),
     ("clap", &["bin/"]),

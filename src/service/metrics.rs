@@ -40,6 +40,8 @@ const RECEIVED: &str = "sudoku_received_bytes_total";
 const SENT: &str = "sudoku_sent_bytes_total";
 const HANDSHAKES_FAILED: &str = "sudoku_handshakes_failed_total";
 const DRAINING: &str = "sudoku_draining";
+const RELOAD_SUCCESS: &str = "sudoku_reload_success";
+const CERTIFICATE_EXPIRES: &str = "sudoku_certificate_expires_seconds";
 const BUILD: &str = "sudoku_build_info";
 /// The conventional name for any process.
 const STARTED: &str = "process_start_time_seconds";
@@ -74,6 +76,13 @@ pub(crate) fn describe(methods: &[&'static str], streams: &[&'static str]) {
     describe_counter!(HANDSHAKES_FAILED, "TLS handshakes that failed, by reason");
     describe_gauge!(DRAINING, "1 while the server shuts down");
     gauge!(DRAINING).set(0);
+    describe_gauge!(RELOAD_SUCCESS, "1 if all that the last reload, or the start, has read is in use");
+    reloaded(true);
+    describe_gauge!(
+        CERTIFICATE_EXPIRES,
+        Unit::Seconds,
+        "When the first certificate of the chain in use expires, in seconds since 1970"
+    );
     describe_gauge!(STARTED, Unit::Seconds, "When the server started, in seconds since 1970");
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     gauge!(STARTED).set(started.as_secs_f64());
@@ -117,6 +126,16 @@ pub(crate) fn handshake_failed(reason: &'static str) {
 /// Records that the server shuts down.
 pub(crate) fn draining() {
     gauge!(DRAINING).set(1);
+}
+
+/// Records whether all files could be read again.
+pub(crate) fn reloaded(is_success: bool) {
+    gauge!(RELOAD_SUCCESS).set(u8::from(is_success));
+}
+
+/// Records when the certificates that are in use expire, in seconds since 1970.
+pub(crate) fn certificate_expires(time: i64) {
+    gauge!(CERTIFICATE_EXPIRES).set(time as f64);
 }
 
 /// Counts puzzles whose work panicked.

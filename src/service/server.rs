@@ -196,6 +196,11 @@ impl Reloader {
         self.tls.is_some() || self.tokens.is_some()
     }
 
+    /// Shows in the metrics whether everything could be read again.
+    pub fn report(&self, is_success: bool) {
+        metrics::reloaded(is_success);
+    }
+
     /// Changes the limits for what comes from now on. Returns the names of those that have changed.
     #[must_use]
     pub fn set_limits(&self, limits: &Limits) -> ChangedLimits {
@@ -280,6 +285,22 @@ impl Server {
     #[must_use = "nothing is bound before it is awaited"]
     pub fn bind(config: Config) -> Boxed<Result<Self, StartError>> {
         Box::pin(Self::bind_now(config))
+    }
+
+    /// Checks that a server of this configuration can start: opens everything but the addresses, which a
+    /// server that runs may have.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    #[must_use = "nothing is checked before it is awaited"]
+    pub fn check(config: Config) -> Boxed<Result<(), StartError>> {
+        Box::pin(async move {
+            let may_expose = config.insecure || config.tls.is_some();
+            for address in &config.listen {
+                address.check(may_expose).await.map_err(listen_error)?;
+            }
+            Self::bind_now(Config { listen: Vec::new(), ..config }).await.map(|_| ())
+        })
     }
 
     async fn bind_now(config: Config) -> Result<Self, StartError> {
