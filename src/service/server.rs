@@ -47,7 +47,7 @@ use crate::service::net::framing::Framing;
 use crate::service::net::grpc_only::GrpcOnlyLayer;
 use crate::service::net::http1::{self, Http1Limits};
 use crate::service::net::listen::{ListenAddress, ListenProblem, Listening};
-use crate::service::net::observe::{ObserveLayer, method_labels, stream_labels};
+use crate::service::net::observe::{ObserveLayer, method_labels, protocol_labels, stream_labels};
 use crate::service::net::origin::BrowserAccess;
 use crate::service::net::tls::{Tls, TlsError};
 use crate::service::net::tokens::{TokenError, Tokens};
@@ -304,7 +304,7 @@ impl Server {
     }
 
     async fn bind_now(config: Config) -> Result<Self, StartError> {
-        metrics::describe(&method_labels(), &stream_labels());
+        metrics::describe(&method_labels(), &protocol_labels(), &stream_labels());
         let cores = || thread::available_parallelism().map_or(1, Into::into);
         let threads = config.threads.map_or_else(cores, Into::into);
         show_limits(&config.limits, threads);

@@ -288,6 +288,10 @@ fn the_access_log_has_a_line_for_every_call_the_refused_ones_too() {
     assert!(done["seconds"].as_f64().is_some_and(|seconds| seconds >= 0.0), "{done}");
     assert!(done["request_id"].as_str().is_some_and(|id| !id.is_empty()), "{done}");
     assert!(done["peer"].as_str().unwrap().starts_with("127.0.0.1"), "{done}");
+    assert_eq!(done["protocol"], "grpc", "{done}");
+    assert!(done["user_agent"].as_str().unwrap().starts_with("tonic/"), "{done}");
+    let bytes = |name: &str| done[name].as_u64().unwrap();
+    assert!(bytes("received_bytes") > 7 * 82 && bytes("sent_bytes") > 7 * 82, "{done}");
     let refused = written.iter().find(|line| status(line) == "UNAUTHENTICATED").unwrap();
     assert!(refused["client"].is_null() && refused["lines"] == 0, "{refused}");
 

@@ -304,6 +304,7 @@ impl HttpBody for WholeMessages {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
                         this.call.received();
+                        this.call.received_bytes(data.len());
                         this.restart_timer();
                         let had_begun = this.has_begun;
                         if let Err(status) = this.take(data) {

@@ -39,24 +39,38 @@ const ZSTD_WINDOW_LOG: u32 = 23;
 
 /// An encoding of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Encoding {
+pub(crate) enum Encoding {
     Deflate,
     Gzip,
     Zstd,
 }
 
 impl Encoding {
-    /// Takes the encoding out of the headers, if it is one of these. Another one is left for the
-    /// transport to refuse.
-    pub(super) fn take(headers: &mut HeaderMap) -> Option<Self> {
-        let encoding = match headers.get(ENCODING)?.as_bytes() {
+    /// The encoding of this name.
+    pub(crate) fn named(name: &[u8]) -> Option<Self> {
+        Some(match name {
             b"deflate" => Self::Deflate,
             b"gzip" => Self::Gzip,
             b"zstd" => Self::Zstd,
             _ => return None,
-        };
+        })
+    }
+
+    /// Takes the encoding out of the headers, if it is one of these. Another one is left for the
+    /// transport to refuse.
+    pub(super) fn take(headers: &mut HeaderMap) -> Option<Self> {
+        let encoding = Self::named(headers.get(ENCODING)?.as_bytes())?;
         headers.remove(ENCODING);
         Some(encoding)
+    }
+
+    /// Unpacks a message up to `limit` bytes.
+    ///
+    /// # Errors
+    /// A message that is too long or damaged.
+    pub(crate) fn unpack_message(self, packed: &[u8], limit: usize) -> Result<Bytes, Status> {
+        let framed = self.unpack(packed, limit).map_err(|fault| fault.into_status(limit))?;
+        Ok(framed.slice(HEADER_BYTES..))
     }
 
     /// Unpacks a message, behind space for its header, up to `limit` bytes.
