@@ -65,6 +65,32 @@ fn it_listens_on_a_socket_in_the_file_system_beside_the_network() {
     assert!(!Path::new(&path).exists(), "it removes its socket");
 }
 
+/// With the token file of the server, which the client may have too.
+#[test]
+fn a_client_calls_a_socket_in_the_file_system() {
+    let folder = Folder::new();
+    let socket = format!("unix:{}", folder.path("s.sock"));
+    let tokens = folder.write("tokens", format!("# who\nada = {TOKEN}, streams = 8\n"));
+    let _daemon = Daemon::start(&["--listen", &socket, "--token-file", &tokens]);
+    let list = folder.write("list", lines(&unique_puzzles(2_000)));
+    let here = Command::new(SUDOKU).args(["solve", &list]).output().unwrap();
+    let flags = ["--server", &socket, "--token-file", &tokens];
+    let there = Command::new(SUDOKU).args(["solve", &list]).args(flags).output().unwrap();
+    succeeded(&there);
+    assert!(there.stdout == here.stdout);
+    succeeded(&Command::new(SUDOKU).args(["load", "--puzzles", "5000"]).args(flags).output().unwrap());
+    let vain = |server: &str, flags: &[&str]| {
+        let fixed = ["solve", &list, "--server", server, "--retries", "0"];
+        let output = Command::new(SUDOKU).args(fixed).args(flags).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        stderr(&output)
+    };
+    let none = format!("unix:{}", folder.path("none.sock"));
+    assert_eq!(vain(&none, &[]), format!("No server answers at {none}: start one with sudokud.\n"));
+    assert!(vain("unix:", &[]).starts_with("`unix:` is no server address."));
+    assert!(vain(&socket, &["--tls-ca", &tokens]).contains("certificate"));
+}
+
 #[test]
 fn a_file_in_the_place_of_a_socket_is_told() {
     let folder = Folder::new();
