@@ -116,9 +116,12 @@ fn a_server_exports_the_metrics_that_it_declares() {
 #[test]
 fn manifests_set_flags_that_exist_and_wait_long_enough() {
     let known = String::from_utf8(Command::new(SUDOKUD).arg("--help").output().unwrap().stdout).unwrap();
-    for file in
-        ["deploy/Dockerfile", "deploy/kubernetes/service/deployment.yaml", "deploy/systemd/sudokud.service"]
-    {
+    for file in [
+        "deploy/Dockerfile",
+        "deploy/kubernetes/edge/tokens.yaml",
+        "deploy/kubernetes/service/deployment.yaml",
+        "deploy/systemd/sudokud.service",
+    ] {
         let text = read(file);
         let words = text.split(|c: char| !c.is_ascii_uppercase() && c != '_');
         for variable in words.filter_map(|word| word.strip_prefix("SUDOKUD_")) {
