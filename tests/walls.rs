@@ -72,6 +72,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("http_body_util", &["service/http/"]),
     ("futures_util", &["service/http/"]),
     ("base64", &["service/http/"]),
+    ("percent_encoding", &["service/http/connect.rs"]),
     ("h2", &["client/endpoint.rs"]),
     ("hyper", &["bin/sudokud/admin.rs", "service/net/http1.rs"]),
     ("hyper_util", &["bin/sudokud/admin.rs", "service/net/http1.rs", "client/probe.rs", "client/plain.rs"]),
@@ -116,7 +117,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("png", &["bin/"]),
     ("bzip2", &["input/compression.rs"]),
     ("parquet", &["input/columnar/", "offline/columnar/"]),
-    ("flate2", &["input/compression.rs", "input/zip.rs", "service/http/page.rs", "service/net/unpack.rs"]),
+    ("flate2", &["input/compression.rs", "input/zip.rs", "service/http/", "service/net/unpack.rs"]),
     ("lzma_rust2", &["input/compression.rs"]),
     ("zstd", &["input/compression.rs", "offline/columnar/cells.rs", "service/net/unpack.rs"]),
 ];

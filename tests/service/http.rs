@@ -320,7 +320,7 @@ async fn unary_methods_may_be_called_by_get() {
     for (query, status, words) in [
         ("message={}", 400, "`encoding=json` or `encoding=proto`"),
         ("encoding=json&base64=1&message=%3F%3F", 400, "is not base64"),
-        ("encoding=json&compression=%0A", 400, "The query has characters"),
+        ("encoding=json&compression=%0A", 400, "`compression` in the query has characters"),
         ("encoding=json&connect=v2&message={}", 400, "The version of the Connect protocol is 1."),
         ("encoding=json", 400, "The body is empty."),
         ("encoding=json&compression=br&message={}", 501, "`br` are not read"),

@@ -37,11 +37,13 @@ impl Given {
     }
 
     /// The settings other than limits that differ, which only another start can put into force.
-    pub fn differing(&self, other: &Self) -> impl Iterator<Item = &'static str> {
-        let texts = |given: &Self, flag: &Flag| given.0.get(flag.name()).map(|(texts, _)| texts.clone());
-        let (one, other) = (self.clone(), other.clone());
+    pub fn differing(&self, other: &Self) -> Vec<&'static str> {
         let settings = flags::flags().iter().filter(|flag| !flag.is_limit());
-        settings.filter(move |flag| texts(&one, flag) != texts(&other, flag)).map(Flag::name)
+        settings.map(Flag::name).filter(|name| self.texts(name) != other.texts(name)).collect()
+    }
+
+    fn texts(&self, name: &str) -> Option<&[String]> {
+        self.0.get(name).map(|(texts, _)| &**texts)
     }
 }
 

@@ -73,6 +73,9 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The header of the status of a call.
 const GRPC_STATUS: &str = "grpc-status";
 
+/// What is wrong with a query whose values can be none of the protocol's.
+const BAD_QUERY: &str = "`connect` or `compression` in the query has characters that no header can carry.\n";
+
 /// The most digits of a time-out.
 const TIMEOUT_DIGITS: usize = 10;
 
@@ -132,18 +135,22 @@ struct Incoming {
 }
 
 impl Incoming {
-    async fn message(self, message: Bytes, is_packed: bool) -> Result<Bytes, Status> {
-        let Self { encoding, json, limit } = self;
+    async fn message(self, mut message: Bytes, is_packed: bool) -> Result<Bytes, Status> {
+        let Self { mut encoding, json, limit } = self;
         // An empty message is not worth packing.
-        let encoding = encoding.filter(|_| is_packed && !message.is_empty());
+        if !is_packed || message.is_empty() {
+            encoding = None;
+        } else if let Some(packed) = encoding
+            && let Some(short) = packed.unpack_short_alone(&message, limit)?
+        {
+            (message, encoding) = (short, None);
+        }
         if encoding.is_none() && json.is_none() {
             return Ok(message);
         }
-        // What is packed may be a thousand times as long.
-        let is_large = encoding.is_some() || message.len() >= LARGE_BYTES;
-        aside(is_large, move || {
+        aside(encoding.is_some() || message.len() >= LARGE_BYTES, move || {
             let plain = match encoding {
-                Some(encoding) => encoding.unpack_message(&message, limit)?,
+                Some(encoding) => encoding.unpack_alone(&message, limit)?,
                 None => message,
             };
             match json {
@@ -237,10 +244,8 @@ pub(super) fn posted(request: Request<Body>) -> Result<(Request<Body>, MessageCo
     let described = [(PROTOCOL_VERSION, version), (CONTENT_ENCODING, compression)];
     for (name, value) in described {
         if let Some(value) = value {
-            let value = HeaderValue::from_bytes(&value);
-            parts
-                .headers
-                .insert(name, value.map_err(|_| "The query has characters that nothing in it has.\n")?);
+            let value = HeaderValue::from_bytes(&value).map_err(|_| BAD_QUERY)?;
+            parts.headers.insert(name, value);
         }
     }
     parts.method = HttpMethod::POST;
