@@ -67,6 +67,7 @@ peers LISTS WORK="target/peers":
 deploy:
     cargo build --release --locked --bins
     bash .ci/deploy
+    bash .ci/proxies
     bash .ci/shards
 
 # Restarts two servers in turn under load, and checks that no answer is lost

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tonic::codegen::http::uri::Authority;
@@ -19,7 +20,8 @@ use crate::service::flow_control::{
 /// A server's address, and the credentials for it.
 #[derive(Clone, Default)]
 pub struct Endpoint {
-    /// The address: `http://` or, encrypted, `https://`, then a host and a port.
+    /// The address: `http://` or, encrypted, `https://`, then a host and a port; or `unix:` and the path
+    /// of a socket in the file system.
     pub url: String,
     /// The authority that must have signed the server's certificate, in PEM (default: the system's
     /// authorities).
@@ -55,6 +57,8 @@ const TIMED_OUT: &str = "operation timed out";
 pub(crate) struct Connector {
     pub(crate) url: String,
     transport: transport::Endpoint,
+    /// The socket in the file system, if it is one.
+    socket: Option<PathBuf>,
     connect_timeout: Duration,
     /// The time after which a server that answers no ping is given up.
     silence: Duration,
@@ -73,10 +77,13 @@ impl Connector {
         let url = &endpoint.url;
         let bad_address = || ServerError::Address(url.clone());
         let is_encrypted = url.starts_with("https://");
-        if !is_encrypted && !url.starts_with("http://") {
+        let socket = url.strip_prefix("unix:").filter(|path| !path.is_empty()).map(PathBuf::from);
+        if !is_encrypted && socket.is_none() && !url.starts_with("http://") {
             return Err(bad_address());
         }
-        let uri: Uri = url.parse().map_err(|_| bad_address())?;
+        // Calls over a socket name a host too: this machine.
+        let named = if socket.is_some() { "http://localhost" } else { url };
+        let uri: Uri = named.parse().map_err(|_| bad_address())?;
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
             // Without the address, which messages and logs show.
             let what = "The address of a server takes no name and no password before an @. A token is in the file that --token-file names.";
@@ -128,6 +135,7 @@ impl Connector {
         Ok(Self {
             url: url.clone(),
             transport,
+            socket,
             connect_timeout: retry.connect_timeout,
             silence: retry.ping_interval + retry.ping_timeout,
             is_encrypted,
@@ -143,8 +151,17 @@ impl Connector {
             if is_of_name(error) { ServerError::UnknownName(url) } else { ServerError::NoServer(url) }
         };
         if !self.is_encrypted {
-            let connected = plain::connect(&self.transport, self.connect_timeout, &self.noticed).await;
-            return connected.map_err(|error| self.other_protocol().unwrap_or_else(|| no_server(&error)));
+            let socket = self.socket.as_ref();
+            let connected =
+                plain::connect(&self.transport, socket, self.connect_timeout, &self.noticed).await;
+            return connected.map_err(|error| match self.other_protocol() {
+                Some(other) => other,
+                None if is_forbidden(&error) => ServerError::Credentials(format!(
+                    "{} may not be written to by this user, which calls to a server need.",
+                    self.url
+                )),
+                None => no_server(&error),
+            });
         }
         self.transport.connect().await.map_err(|error| {
             handshake::sentence(&self.url, &error).map_or_else(|| no_server(&error), ServerError::Handshake)
@@ -250,6 +267,12 @@ pub(super) fn causes<'a>(
 /// Whether a connection failed because its name has no address. The transport says so only in words.
 fn is_of_name(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|cause| cause.to_string().starts_with("dns error"))
+}
+
+/// Whether a socket in the file system is closed to this user.
+fn is_forbidden(error: &(dyn Error + 'static)) -> bool {
+    let mut systems = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
+    systems.any(|error| error.kind() == io::ErrorKind::PermissionDenied)
 }
 
 /// The root cause of an error.

@@ -104,7 +104,7 @@ pub enum ServerError {
         message: String,
     },
     /// The server wants a token, or does not know the one that it got.
-    #[error("{url}: {message} The first line of the file that --token-file names is the token.")]
+    #[error("{url}: {message} The first token of the file that --token-file names is sent.")]
     Token {
         /// The server.
         url: String,

@@ -5,8 +5,10 @@
 //! implementation begins with 64 KiB or more, so the first one is zero; TLS answers with an alert,
 //! and HTTP/1 with its name.
 
+use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,7 +18,7 @@ use std::time::{Duration, Instant};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::UnixStream;
 use tonic::transport::{Channel, Endpoint, Error, Uri};
 use tower::{Service, service_fn};
 
@@ -78,9 +80,15 @@ impl Notices {
 
 pub(super) type Noticed = Arc<Notices>;
 
-/// Connects without encryption.
+/// What HTTP/2 is spoken over.
+pub(super) trait AsyncSocket: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> AsyncSocket for T {}
+
+/// Connects without encryption, to the socket in the file system if there is one.
 pub(super) async fn connect(
     transport: &Endpoint,
+    socket: Option<&PathBuf>,
     timeout: Duration,
     noticed: &Noticed,
 ) -> Result<Channel, Error> {
@@ -88,28 +96,33 @@ pub(super) async fn connect(
     connector.enforce_http(false);
     connector.set_nodelay(true);
     connector.set_connect_timeout(Some(timeout));
-    let noticed = Arc::clone(noticed);
+    let (path, noticed) = (socket.cloned(), Arc::clone(noticed));
     let listening = service_fn(move |address: Uri| {
-        let (socket, noticed) = (connector.call(address), Arc::clone(&noticed));
+        let (mut connector, path, noticed) = (connector.clone(), path.clone(), Arc::clone(&noticed));
         async move {
-            let socket = socket.await?.into_inner();
+            let watched: Box<dyn AsyncSocket> = if let Some(path) = path {
+                Box::new(WatchedSocket::new(UnixStream::connect(path).await?, Arc::clone(&noticed)))
+            } else {
+                let socket = connector.call(address).await?.into_inner();
+                Box::new(WatchedSocket::new(socket, Arc::clone(&noticed)))
+            };
             noticed.has_read();
-            Ok::<_, tower::BoxError>(TokioIo::new(WatchedSocket::new(socket, noticed)))
+            Ok::<_, tower::BoxError>(TokioIo::new(watched))
         }
     });
     transport.connect_with_connector(listening).await
 }
 
 /// A socket whose first bytes are looked at as they pass.
-pub(super) struct WatchedSocket {
-    socket: TcpStream,
+pub(super) struct WatchedSocket<S> {
+    socket: S,
     /// The first bytes, up to [`Spoken::TELLING_BYTES`].
     first: Vec<u8>,
     noticed: Noticed,
 }
 
-impl WatchedSocket {
-    pub(super) fn new(socket: TcpStream, noticed: Noticed) -> Self {
+impl<S: AsFd> WatchedSocket<S> {
+    pub(super) fn new(socket: S, noticed: Noticed) -> Self {
         Self { socket, first: Vec::new(), noticed }
     }
 
@@ -130,7 +143,7 @@ impl WatchedSocket {
         if matches!(written, Poll::Ready(Err(_))) {
             // Read from the socket itself, because the runtime may not know yet that bytes are there.
             let mut bytes = [0; Spoken::TELLING_BYTES];
-            let read = self.socket.as_fd().try_clone_to_owned().map(std::net::TcpStream::from);
+            let read = self.socket.as_fd().try_clone_to_owned().map(File::from);
             if let Ok(length) = read.and_then(|mut socket| socket.read(&mut bytes)) {
                 self.look_at(&bytes[..length]);
             }
@@ -139,7 +152,7 @@ impl WatchedSocket {
     }
 }
 
-impl AsyncRead for WatchedSocket {
+impl<S: AsyncRead + AsFd + Unpin> AsyncRead for WatchedSocket<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -156,7 +169,7 @@ impl AsyncRead for WatchedSocket {
     }
 }
 
-impl AsyncWrite for WatchedSocket {
+impl<S: AsyncWrite + AsFd + Unpin> AsyncWrite for WatchedSocket<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.socket).poll_write(cx, bytes);

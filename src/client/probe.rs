@@ -25,7 +25,7 @@ use tower::service_fn;
 
 use super::endpoint::root;
 use super::handshake;
-use super::plain::{Noticed, Spoken, WatchedSocket};
+use super::plain::{AsyncSocket, Noticed, Spoken, WatchedSocket};
 
 /// The time that a server has to answer.
 const TIMEOUT: Duration = Duration::from_secs(3);
@@ -215,11 +215,6 @@ async fn readiness(address: &str) -> Result<(), ProbeError> {
 async fn tells_readiness(address: &str) -> bool {
     matches!(readiness(address).await, Ok(()) | Err(ProbeError::NotServing(_)))
 }
-
-/// What HTTP/2 is spoken over.
-trait AsyncSocket: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin {}
-
-impl<T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin> AsyncSocket for T {}
 
 async fn encrypted<S: AsyncSocket>(socket: S, name: ServerName<'static>) -> io::Result<TlsStream<S>> {
     let provider = Arc::new(default_provider());

@@ -25,6 +25,7 @@ mod stream;
 mod workload;
 
 use std::collections::BTreeMap;
+use std::error::Error as _;
 use std::io;
 use std::ops::Range;
 use std::pin::Pin;
@@ -257,9 +258,12 @@ impl LoadRun {
     /// Counts a call that was ended by a status.
     fn fail(&self, status: &Status) {
         let mut figures = self.figures();
-        *figures.statuses.entry(status::name(status.code())).or_default() += 1;
+        // A status that the transport has made has a source, and the code of whatever ended the connection.
+        let is_lost = status.source().is_some();
+        let code = if is_lost { Code::Unavailable } else { status.code() };
+        *figures.statuses.entry(status::name(code)).or_default() += 1;
         let is_hopeless = matches!(
-            status.code(),
+            code,
             Code::InvalidArgument | Code::PermissionDenied | Code::Unauthenticated | Code::Unimplemented
         );
         if figures.messages_answered > 0 {

@@ -112,6 +112,11 @@ impl CheckpointedFile {
         Ok(())
     }
 
+    /// Whether another run could resume it, had it been told to stay.
+    pub(super) const fn could_be_kept(&self) -> bool {
+        self.run.is_some() && !self.keep
+    }
+
     /// Ends a run that has not finished. True if another can resume it.
     pub(super) fn stop(&mut self, progress: &Progress) -> bool {
         if !self.keep {

@@ -362,6 +362,12 @@ impl Output {
         }
     }
 
+    /// Whether another run could go on, had this one been told to be kept.
+    #[must_use]
+    pub fn could_be_kept(&self) -> bool {
+        matches!(&self.target, Target::Partial(output) if output.could_be_kept())
+    }
+
     /// Ends a run that no other can resume, and keeps nothing of it.
     pub fn discard(mut self) {
         if let Target::Partial(output) = &mut self.target {

@@ -23,6 +23,7 @@ const NODES: &str = "sudoku_nodes_total";
 const GENERATED: &str = "sudoku_generated_puzzles_total";
 const MESSAGES: &str = "sudoku_messages_received_total";
 const CALLS: &str = "sudoku_calls_total";
+const PROTOCOL_CALLS: &str = "sudoku_protocol_calls_total";
 const CALLS_OPEN: &str = "sudoku_calls_open";
 const CALLS_ENDED_IDLE: &str = "sudoku_calls_ended_idle_total";
 const CLIENT_CALLS: &str = "sudoku_client_calls_total";
@@ -41,6 +42,8 @@ const RECEIVED: &str = "sudoku_received_bytes_total";
 const SENT: &str = "sudoku_sent_bytes_total";
 const HANDSHAKES_FAILED: &str = "sudoku_handshakes_failed_total";
 const DRAINING: &str = "sudoku_draining";
+const RELOAD_SUCCESS: &str = "sudoku_reload_success";
+const CERTIFICATE_EXPIRES: &str = "sudoku_certificate_expires_seconds";
 const BUILD: &str = "sudoku_build_info";
 /// The conventional name for any process.
 const STARTED: &str = "process_start_time_seconds";
@@ -49,14 +52,15 @@ const STARTED: &str = "process_start_time_seconds";
 /// codes of errors.
 const ANSWERED: &str = "answered";
 
-/// Describes each metric, and sets those that never change. `methods` are the labels of calls,
-/// `streams` those of the calls that are streams of messages.
-pub(crate) fn describe(methods: &[&'static str], streams: &[&'static str]) {
+/// Describes each metric, and sets those that never change. `methods` and `protocols` are the labels of
+/// calls, `streams` those of the calls that are streams of messages.
+pub(crate) fn describe(methods: &[&'static str], protocols: &[&'static str], streams: &[&'static str]) {
     describe_counter!(PUZZLES, "Puzzles by outcome: answered, or the code of the error");
     describe_counter!(NODES, "Search states visited for those puzzles");
     describe_counter!(GENERATED, "Puzzles requested from Generate by outcome: made, or given up");
     describe_counter!(MESSAGES, "Messages with puzzles received on streams, by method");
     describe_counter!(CALLS, "Calls that have ended, including refused ones, by method and status");
+    describe_counter!(PROTOCOL_CALLS, "The same calls, by protocol and status");
     describe_gauge!(CALLS_OPEN, "Calls admitted and open, of every service");
     describe_counter!(CALLS_ENDED_IDLE, "Idle calls that were ended because others waited");
     describe_counter!(CLIENT_CALLS, "Calls let in, by the name of their token");
@@ -79,6 +83,13 @@ pub(crate) fn describe(methods: &[&'static str], streams: &[&'static str]) {
     describe_counter!(HANDSHAKES_FAILED, "TLS handshakes that failed, by reason");
     describe_gauge!(DRAINING, "1 while the server shuts down");
     gauge!(DRAINING).set(0);
+    describe_gauge!(RELOAD_SUCCESS, "1 if all that the last reload, or the start, has read is in use");
+    reloaded(true);
+    describe_gauge!(
+        CERTIFICATE_EXPIRES,
+        Unit::Seconds,
+        "When the first certificate of the chain in use expires, in seconds since 1970"
+    );
     describe_gauge!(STARTED, Unit::Seconds, "When the server started, in seconds since 1970");
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     gauge!(STARTED).set(started.as_secs_f64());
@@ -88,7 +99,7 @@ pub(crate) fn describe(methods: &[&'static str], streams: &[&'static str]) {
         [("version", build_info::VERSION), ("commit", build_info::COMMIT), ("rustc", build_info::RUSTC)];
     let labels = origin.iter().map(metrics::Label::from).chain([metrics::Label::new("backend", backend)]);
     gauge!(BUILD, labels.collect::<Vec<_>>()).set(1);
-    begin(methods, streams);
+    begin(methods, protocols, streams);
 }
 
 /// Counts answers to puzzles.
@@ -122,6 +133,16 @@ pub(crate) fn handshake_failed(reason: &'static str) {
 /// Records that the server shuts down.
 pub(crate) fn draining() {
     gauge!(DRAINING).set(1);
+}
+
+/// Records whether all files could be read again.
+pub(crate) fn reloaded(is_success: bool) {
+    gauge!(RELOAD_SUCCESS).set(u8::from(is_success));
+}
+
+/// Records when the certificates that are in use expire, in seconds since 1970.
+pub(crate) fn certificate_expires(time: i64) {
+    gauge!(CERTIFICATE_EXPIRES).set(time as f64);
 }
 
 /// Counts puzzles whose work panicked.
@@ -187,18 +208,20 @@ pub(crate) fn client_puzzles(name: &Arc<str>, puzzles: u64) {
 /// The meter of any call, admitted or refused.
 pub(crate) struct CallMeter {
     method: &'static str,
+    protocol: &'static str,
     begun: Instant,
 }
 
 impl CallMeter {
-    pub(crate) fn of(method: &'static str) -> Self {
-        Self { method, begun: Instant::now() }
+    pub(crate) fn of(method: &'static str, protocol: &'static str) -> Self {
+        Self { method, protocol, begun: Instant::now() }
     }
 
     /// Counts the call with its status and returns its duration in seconds.
     pub(crate) fn ended(&self, status: &'static str) -> f64 {
         let seconds = self.begun.elapsed().as_secs_f64();
         counter!(CALLS, "method" => self.method, "status" => status).increment(1);
+        counter!(PROTOCOL_CALLS, "protocol" => self.protocol, "status" => status).increment(1);
         histogram!(CALL_SECONDS, "method" => self.method).record(seconds);
         seconds
     }
@@ -307,11 +330,16 @@ const REASONS: [&str; 15] = [
 
 /// Makes every series appear that can be told beforehand, so that rates and alerts have something
 /// to begin with.
-fn begin(methods: &[&'static str], streams: &[&'static str]) {
+fn begin(methods: &[&'static str], protocols: &[&'static str], streams: &[&'static str]) {
     let zero = |counter: Counter| counter.increment(0);
     for &method in methods {
         for status in STATUSES {
             zero(counter!(CALLS, "method" => method, "status" => status));
+        }
+    }
+    for &protocol in protocols {
+        for status in STATUSES {
+            zero(counter!(PROTOCOL_CALLS, "protocol" => protocol, "status" => status));
         }
     }
     for reason in REASONS {

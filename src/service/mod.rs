@@ -43,7 +43,7 @@ pub use net::listen::ListenAddress;
 pub use net::observe::{CallObserver, CallRecord};
 pub use net::origin::Origin;
 pub use net::tls::{TlsError, TlsFiles};
-pub use net::tokens::TokenError;
+pub use net::tokens::{TokenError, first_token};
 pub use sched::pools::PoolError;
 #[doc(hidden)]
 pub use server::transport;

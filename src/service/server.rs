@@ -48,7 +48,7 @@ use crate::service::net::grpc_only::GrpcOnlyLayer;
 use crate::service::net::http1::{self, Http1Limits};
 use crate::service::net::http2::{self, Http2Limits, IdleTimeout};
 use crate::service::net::listen::{ListenAddress, ListenProblem, Listening};
-use crate::service::net::observe::{ObserveLayer, method_labels, stream_labels};
+use crate::service::net::observe::{ObserveLayer, method_labels, protocol_labels, stream_labels};
 use crate::service::net::origin::BrowserAccess;
 use crate::service::net::tls::{Tls, TlsError};
 use crate::service::net::tokens::{TokenError, Tokens};
@@ -197,6 +197,11 @@ impl Reloader {
         self.tls.is_some() || self.tokens.is_some()
     }
 
+    /// Shows in the metrics whether everything could be read again.
+    pub fn report(&self, is_success: bool) {
+        metrics::reloaded(is_success);
+    }
+
     /// Changes the limits for what comes from now on. Returns the names of those that have changed.
     #[must_use]
     pub fn set_limits(&self, limits: &Limits) -> ChangedLimits {
@@ -283,8 +288,24 @@ impl Server {
         Box::pin(Self::bind_now(config))
     }
 
+    /// Checks that a server of this configuration can start: opens everything but the addresses, which a
+    /// server that runs may have.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    #[must_use = "nothing is checked before it is awaited"]
+    pub fn check(config: Config) -> Boxed<Result<(), StartError>> {
+        Box::pin(async move {
+            let may_expose = config.insecure || config.tls.is_some();
+            for address in &config.listen {
+                address.check(may_expose).await.map_err(listen_error)?;
+            }
+            Self::bind_now(Config { listen: Vec::new(), ..config }).await.map(|_| ())
+        })
+    }
+
     async fn bind_now(config: Config) -> Result<Self, StartError> {
-        metrics::describe(&method_labels(), &stream_labels());
+        metrics::describe(&method_labels(), &protocol_labels(), &stream_labels());
         let cores = || thread::available_parallelism().map_or(1, Into::into);
         let threads = config.threads.map_or_else(cores, Into::into);
         show_limits(&config.limits, threads);

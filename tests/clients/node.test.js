@@ -21,6 +21,9 @@ const root = path.resolve(import.meta.dirname, "../..");
 const hasCertificate = makeCertificate();
 const noCertificate = hasCertificate ? false : "SKIPPED: there is no openssl to make a certificate";
 
+/** Every message packed, and unary calls by GET. */
+const PACKED = { sendCompression: compressionGzip, compressMinBytes: 0, useHttpGet: true };
+
 /** All transports of connect-node: a name, how it is made, and whether it streams both ways at once. */
 const TRANSPORTS = [
   ["gRPC", (options) => createGrpcTransport(options), true],
@@ -31,6 +34,8 @@ const TRANSPORTS = [
   ["Connect, JSON over HTTP/2", (options) => createConnectTransport({ ...options, httpVersion: "2", useBinaryFormat: false }), true],
   ["Connect, binary over HTTP/1.1", (options) => createConnectTransport({ ...options, httpVersion: "1.1" }), false],
   ["Connect, binary over HTTP/2", (options) => createConnectTransport({ ...options, httpVersion: "2" }), true],
+  ["Connect, JSON, gzip, GET", (options) => createConnectTransport({ ...options, ...PACKED, httpVersion: "1.1", useBinaryFormat: false }), false],
+  ["Connect, binary, gzip, GET", (options) => createConnectTransport({ ...options, ...PACKED, httpVersion: "2" }), true],
 ];
 
 let plain, guarded, full, encrypted, registry;

@@ -66,6 +66,19 @@ fn alerts_the_dashboard_and_the_autoscaler_use_metrics_that_exist() {
     assert!(unused.is_empty(), "{unused:?} are in no dashboard");
 }
 
+/// Streams are open for as long as clients want, so their time says nothing.
+#[test]
+fn the_panel_of_unary_calls_has_all_unary_methods_and_no_other() {
+    let contract = read("proto/sudoku/v1/sudoku.proto");
+    let methods = contract.lines().filter_map(|line| line.trim().strip_prefix("rpc "));
+    let is_unary = |(_, types): &(&str, &str)| !types.contains("stream ");
+    let unary = methods.map(|method| method.split_once('(').unwrap()).filter(is_unary);
+    let unary = unary.map(|(name, _)| name).collect::<Vec<_>>().join("|");
+    assert!(unary.starts_with("Solve|"), "{unary}");
+    let label = format!("method=~\\\"{unary}\\\"");
+    assert!(read("deploy/grafana/sudokud.json").contains(&label), "{label}");
+}
+
 #[test]
 fn a_server_exports_the_metrics_that_it_declares() {
     let metrics = unused_address().to_string();
@@ -89,6 +102,10 @@ fn a_server_exports_the_metrics_that_it_declares() {
     for name in ["sudoku_puzzles_total", "sudoku_calls_total", "sudoku_batch_seconds", "sudoku_draining"] {
         assert!(exported.contains(name), "{name} is not in {exported:?}");
     }
+    assert!(
+        text.contains("# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total 0."),
+        "{text}"
+    );
     // What the alerts and the dashboard count by.
     for label in ["outcome=\"answered\"", "status=\"OK\"", "method=\"SolveLines\""] {
         assert!(text.contains(label), "{label} is not in {text}");
@@ -99,9 +116,12 @@ fn a_server_exports_the_metrics_that_it_declares() {
 #[test]
 fn manifests_set_flags_that_exist_and_wait_long_enough() {
     let known = String::from_utf8(Command::new(SUDOKUD).arg("--help").output().unwrap().stdout).unwrap();
-    for file in
-        ["deploy/Dockerfile", "deploy/kubernetes/service/deployment.yaml", "deploy/systemd/sudokud.service"]
-    {
+    for file in [
+        "deploy/Dockerfile",
+        "deploy/kubernetes/edge/tokens.yaml",
+        "deploy/kubernetes/service/deployment.yaml",
+        "deploy/systemd/sudokud.service",
+    ] {
         let text = read(file);
         let words = text.split(|c: char| !c.is_ascii_uppercase() && c != '_');
         for variable in words.filter_map(|word| word.strip_prefix("SUDOKUD_")) {

@@ -46,7 +46,7 @@ const PARSED_ONLY: [(&str, &str); 20] = [
     ("sudoku page --data-dir lists --port 8080 --no-open", FOR_EVER),
     ("sudokud", FOR_EVER),
     ("sudokud --data-dir /srv/puzzles", FOR_EVER),
-    ("sudokud --listen localhost:50051 --listen unix:/run/sudokud.sock", FOR_EVER),
+    ("sudokud --listen localhost:50051 --listen unix:sudokud.sock", FOR_EVER),
     (
         "sudokud --listen 0.0.0.0:50051 --tls-cert server.pem --tls-key server.key --token-file tokens",
         FOR_EVER,

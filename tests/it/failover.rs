@@ -356,6 +356,11 @@ fn a_run_that_tries_in_vain_says_how_far_it_got_and_can_be_gone_on_with() {
     let output = bench.start(&flags(&other.url())).wait_with_output().unwrap();
     assert!(stderr(&output).starts_with("Going on after "), "{}", stderr(&output));
     bench.assert_done(&output);
+
+    let url = format!("http://{}", lost_after(4_000_000, server.address));
+    let output = bench.start(&["--server", &url, "--retries", "0"]).wait_with_output().unwrap();
+    let words = "was not written (with --resume, another run goes on where one has stopped): ";
+    assert!(stderr(&output).contains(words), "{}", stderr(&output));
 }
 
 #[test]

@@ -9,12 +9,14 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rcgen::ExtendedKeyUsagePurpose;
 use serde_json::Value;
 
+use crate::harness::authority::Authority;
 use crate::harness::daemon::Daemon;
 use crate::harness::{
-    Folder, PATIENCE, SUDOKU, SUDOKUD, assert_solves, eventually, is_solution, lines, signal, succeeded,
-    unique_puzzles, wait_for,
+    Folder, PATIENCE, SUDOKU, SUDOKUD, assert_solves, eventually, is_solution, lines, signal, stderr, stdout,
+    succeeded, unique_puzzles, wait_for,
 };
 
 const TOKEN: &str = "correct-horse-battery-staple";
@@ -61,6 +63,32 @@ fn it_listens_on_a_socket_in_the_file_system_beside_the_network() {
     daemon.signal("-TERM");
     assert!(daemon.child.wait().unwrap().success());
     assert!(!Path::new(&path).exists(), "it removes its socket");
+}
+
+/// With the token file of the server, which the client may have too.
+#[test]
+fn a_client_calls_a_socket_in_the_file_system() {
+    let folder = Folder::new();
+    let socket = format!("unix:{}", folder.path("s.sock"));
+    let tokens = folder.write("tokens", format!("# who\nada = {TOKEN}, streams = 8\n"));
+    let _daemon = Daemon::start(&["--listen", &socket, "--token-file", &tokens]);
+    let list = folder.write("list", lines(&unique_puzzles(2_000)));
+    let here = Command::new(SUDOKU).args(["solve", &list]).output().unwrap();
+    let flags = ["--server", &socket, "--token-file", &tokens];
+    let there = Command::new(SUDOKU).args(["solve", &list]).args(flags).output().unwrap();
+    succeeded(&there);
+    assert!(there.stdout == here.stdout);
+    succeeded(&Command::new(SUDOKU).args(["load", "--puzzles", "5000"]).args(flags).output().unwrap());
+    let vain = |server: &str, flags: &[&str]| {
+        let fixed = ["solve", &list, "--server", server, "--retries", "0"];
+        let output = Command::new(SUDOKU).args(fixed).args(flags).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        stderr(&output)
+    };
+    let none = format!("unix:{}", folder.path("none.sock"));
+    assert_eq!(vain(&none, &[]), format!("No server answers at {none}: start one with sudokud.\n"));
+    assert!(vain("unix:", &[]).starts_with("`unix:` is no server address."));
+    assert!(vain(&socket, &["--tls-ca", &tokens]).contains("certificate"));
 }
 
 #[test]
@@ -123,17 +151,18 @@ fn the_manager_of_services_is_told_when_it_is_ready_reloads_and_stops() {
 }
 
 #[test]
-fn a_hangup_puts_new_limits_into_force_and_names_those_that_need_another_start() {
+fn a_hangup_puts_new_limits_into_force_and_names_what_needs_another_start() {
     let folder = Folder::new();
     let config = |nodes: u64, bytes: u64, batches: u64| {
         let settings = format!(
             "{NODES} = {nodes}\nmax-message-bytes = {bytes}\nmax-in-flight = {batches}\n\
-             max-in-flight-per-stream = {batches}\n"
+             max-in-flight-per-stream = {batches}\nthreads = {}\n",
+            batches / 2
         );
         folder.write("sudokud.toml", settings)
     };
     let file = config(1, 1 << 20, 4);
-    let daemon = Daemon::with_figures(&["--config", &file, "--threads", "2"]);
+    let daemon = Daemon::with_figures(&["--config", &file]);
     let puzzle = ".".repeat(81);
     let answer = || ask(TcpStream::connect(daemon.address).unwrap(), &puzzle);
     let limit = |name: &str| daemon.figure(&format!("sudoku_limit{{name=\"{name}\"}}"));
@@ -141,27 +170,94 @@ fn a_hangup_puts_new_limits_into_force_and_names_those_that_need_another_start()
     assert_eq!((limit("max-in-flight"), limit("max-in-flight-per-stream")), (4, 4));
     assert_eq!(answer()["error"]["code"], "ERROR_CODE_GAVE_UP");
 
-    config(1_000_000, 2 << 20, 5);
+    config(1_000_000, 2 << 20, 6);
     daemon.signal("-HUP");
     eventually("a new limit", || limit(NODES) == 1_000_000);
     assert!(is_solution(answer()["solution"].as_str().unwrap(), &puzzle));
     assert_eq!(limit("max-message-bytes"), 1 << 20);
     eventually("a word about it", || daemon.log().contains("these limits have changed: max-nodes\n"));
     assert!(!daemon.log().contains("were read again"), "there is nothing to read");
-    let words = "these limits have changed and need another start: max-message-bytes, max-in-flight, \
-                 max-in-flight-per-stream\n";
+    let words = "these settings have changed and need another start: max-message-bytes, max-in-flight, \
+                 max-in-flight-per-stream, threads\n";
     eventually("a word about the other", || daemon.log().contains(words));
+    assert_eq!(daemon.figure("sudoku_reload_success"), 1);
 
     // What is wrong changes nothing.
     folder.write("sudokud.toml", "max-nodes = 'many'\n");
     daemon.signal("-HUP");
     eventually("a word about the error", || daemon.log().contains("The limits stay as they are"));
     assert_eq!(limit(NODES), 1_000_000);
+    assert_eq!(daemon.figure("sudoku_reload_success"), 0);
 
     folder.write("sudokud.toml", "max-nodes = 'many\n");
     daemon.signal("-HUP");
     eventually("a word about what is no TOML", || daemon.log().contains("is no TOML"));
     assert!(!daemon.log().contains(".."), "{}", daemon.log());
+}
+
+/// The metrics tell which certificate is in use, and that a reload has failed.
+#[test]
+fn a_broken_certificate_is_told_and_the_old_one_stays() {
+    let folder = Folder::new();
+    let authority = Authority::new();
+    let renew = |is_old| {
+        let (pem, key) = authority.sign(ExtendedKeyUsagePurpose::ServerAuth, is_old);
+        (folder.write("server.pem", pem), folder.write("server.key", key))
+    };
+    let expiry = |year| rcgen::date_time_ymd(year, 1, 1).unix_timestamp() as u64;
+    let (pem, key) = renew(true);
+    let daemon = Daemon::with_figures(&["--tls-cert", &pem, "--tls-key", &key]);
+    let told =
+        || ["sudoku_certificate_expires_seconds", "sudoku_reload_success"].map(|name| daemon.figure(name));
+    assert_eq!(told(), [expiry(2002), 1]);
+    folder.write("server.pem", "nothing");
+    daemon.signal("-HUP");
+    eventually("a reload that fails", || told() == [expiry(2002), 0]);
+    renew(false);
+    daemon.signal("-HUP");
+    // What the library that signs has by default.
+    eventually("the other certificate", || told() == [expiry(4096), 1]);
+}
+
+/// The file that the settings are printed as is one that gives the same settings.
+#[test]
+fn settings_are_checked_without_a_start_and_printed_as_a_file() {
+    let folder = Folder::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = format!("listen = ['{}', 'unix:s.sock']\n", taken.local_addr().unwrap());
+    let check = |file: &str, flags: &[&str]| {
+        let mut command = Command::new(SUDOKUD);
+        command.args(["--check-config", "--config", file]).args(flags);
+        command.env("SUDOKUD_INSECURE", "1").env("SUDOKUD_MAX_NODE", "7").output().unwrap()
+    };
+    let file = folder
+        .write("first.toml", format!("{listen}max-message-bytes = '640KiB'\nkeepalive-timeout = 7.5\n"));
+    let output = check(&file, &["--threads", "2"]);
+    succeeded(&output);
+    let shown = stdout(&output);
+    for line in [
+        "threads = 2 # --threads",
+        "insecure = 1 # SUDOKUD_INSECURE",
+        "max-message-bytes = \"640KiB\" # the configuration file",
+        "max-nodes = 10000000 # default",
+        "# max-in-flight: twice the threads",
+        "# token-file: not set",
+    ] {
+        assert!(shown.lines().any(|shown| shown == line), "{line} is not in {shown}");
+    }
+    assert!(stderr(&output).contains("a similar one is SUDOKUD_MAX_NODES"));
+    let again = stdout(&check(&folder.write("second.toml", &shown), &[]));
+    let settings = |text: &str| {
+        text.lines().map(|line| line.split(" # ").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(settings(&again), settings(&shown));
+
+    let output = check(&file, &["--token-file", "/no/such/file", "--listen", "0.0.0.0:1"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty() && stderr(&output).contains("/no/such/file cannot be read"));
+    let output = check(&file, &["--listen", "0.0.0.0:1", "--insecure=no"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("add --insecure if"), "{}", stderr(&output));
 }
 
 #[test]
@@ -218,6 +314,10 @@ fn the_access_log_has_a_line_for_every_call_the_refused_ones_too() {
     assert!(done["seconds"].as_f64().is_some_and(|seconds| seconds >= 0.0), "{done}");
     assert!(done["request_id"].as_str().is_some_and(|id| !id.is_empty()), "{done}");
     assert!(done["peer"].as_str().unwrap().starts_with("127.0.0.1"), "{done}");
+    assert_eq!(done["protocol"], "grpc", "{done}");
+    assert!(done["user_agent"].as_str().unwrap().starts_with("tonic/"), "{done}");
+    let bytes = |name: &str| done[name].as_u64().unwrap();
+    assert!(bytes("received_bytes") > 7 * 82 && bytes("sent_bytes") > 7 * 82, "{done}");
     let refused = written.iter().find(|line| status(line) == "UNAUTHENTICATED").unwrap();
     assert!(refused["client"].is_null() && refused["lines"] == 0, "{refused}");
 

@@ -2,7 +2,7 @@
 
 use crate::harness::daemon::Daemon;
 use crate::harness::{self, PATIENCE, SUDOKU, SUDOKUD, eventually, signal, unused_address};
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -468,13 +468,36 @@ fn spans_of_calls_reach_a_collector() {
         failing.metadata_mut().insert("grpc-encoding", "br".parse().unwrap());
         client.solve(failing).await.unwrap_err();
         drop(client);
+        let parent = format!("00-{TRACE}-{PARENT}-01");
+        for method in ["ListDatasets", "Missing"] {
+            let mut socket = TcpStream::connect(&address).unwrap();
+            let head = format!(
+                "POST /sudoku.v1.SudokuService/{method} HTTP/1.1\r\nhost: localhost\r\nconnection: close"
+            );
+            let kind = "content-type: application/json\r\ncontent-length: 2";
+            write!(socket, "{head}\r\ntraceparent: {parent}\r\n{kind}\r\n\r\n{{}}").unwrap();
+            socket.read_to_string(&mut String::new()).unwrap();
+        }
         signal(&child, "-TERM");
-        let bad = timeout(PATIENCE, spans.recv()).await.unwrap().unwrap();
-        (good, bad, timeout(PATIENCE, spans.recv()).await.unwrap().unwrap())
+        let mut next = async || timeout(PATIENCE, spans.recv()).await.unwrap().unwrap();
+        let (bad, failed) = (next().await, next().await);
+        for (method, status) in
+            [("sudoku.v1.SudokuService/ListDatasets", None), ("_OTHER", Some("unimplemented"))]
+        {
+            let json = next().await;
+            let told = ["rpc.system.name", "rpc.method", "rpc.response.status_code", "error.type"];
+            let told = told.map(|name| attribute(&json, name));
+            let status = status.map(str::to_owned);
+            assert_eq!(
+                told,
+                [Some("connectrpc".to_owned()), Some(method.to_owned()), status.clone(), status]
+            );
+        }
+        (good, bad, failed)
     });
     assert!(child.wait().unwrap().success());
     if let Ok(more) = spans.try_recv() {
-        panic!("three were wanted, and not {more:?}");
+        panic!("five were wanted, and not {more:?}");
     }
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     for (span, id, status) in [
@@ -487,6 +510,8 @@ fn spans_of_calls_reach_a_collector() {
         assert_eq!((hex(&span.trace_id), hex(&span.parent_span_id)), (TRACE.to_owned(), PARENT.to_owned()));
         assert_eq!(attribute(span, "request_id").as_deref(), Some(id));
         assert_eq!(attribute(span, "rpc.response.status_code").as_deref(), Some(status));
+        assert_eq!(attribute(span, "rpc.system.name").as_deref(), Some("grpc"));
+        assert_eq!(attribute(span, "rpc.method").as_deref(), Some("sudoku.v1.SudokuService/Solve"));
         // What the caller did wrong is no error of the server's span.
         let is_error = span.status.clone().unwrap_or_default().code == 2;
         assert_eq!(is_error, status == "UNIMPLEMENTED", "{span:?}");

@@ -259,10 +259,7 @@ async fn calls_need_a_token_and_probes_do_not() {
     ] {
         let words = said(call(&with(wrong)).await);
         assert!(words.contains(sentence) && !words.contains(TOKEN), "{wrong}: {words}");
-        assert!(
-            words.ends_with("The first line of the file that --token-file names is the token."),
-            "{words}"
-        );
+        assert!(words.ends_with("The first token of the file that --token-file names is sent."), "{words}");
     }
     let words = said(call(&Endpoint::new(&server.url())).await);
     assert!(words.contains(missing), "{words}");

@@ -2,11 +2,15 @@
 //! page; and what keeps pages from elsewhere out.
 
 use std::future::poll_fn;
+use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use prost::Message as _;
 use serde_json::{Value, json};
 use sudoku_stream::service::proto::{
@@ -18,8 +22,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::harness::PATIENCE;
 use crate::harness::server::{Running, all_of, config, start};
+use crate::harness::{PATIENCE, solution};
 
 const SERVICE: &str = "/sudoku.v1.SudokuService";
 const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
@@ -218,6 +222,120 @@ async fn every_unary_method_speaks_json() {
     let health =
         request("POST", "/grpc.health.v1.Health/Check", &[("content-type", "application/json")], b"{}");
     assert_eq!(exchange(&server, health).await.json()["status"], "SERVING");
+}
+
+/// A text packed by gzip.
+fn packed(text: &[u8]) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    gzip.write_all(text).unwrap();
+    gzip.finish().unwrap()
+}
+
+fn unpacked(packed: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut text).unwrap();
+    text
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn messages_of_connect_may_be_packed_both_ways() {
+    let server = start(config()).await;
+    let ask = |method: &str, headers: &[(&str, &str)], body: &[u8]| {
+        let sent = request("POST", &format!("{SERVICE}/{method}"), headers, body);
+        let server = &server;
+        async move { exchange(server, sent).await }
+    };
+    let text = json!({ "text": base64(PUZZLE) }).to_string();
+    let json = ("content-type", "application/json");
+    let plain = ask("Steps", &[json], text.as_bytes()).await;
+    assert_eq!(plain.header("content-encoding"), None);
+    let gzip = [json, ("content-encoding", "gzip"), ("accept-encoding", "br;q=1, gzip;q=0.5")];
+    let reply = ask("Steps", &gzip, &packed(text.as_bytes())).await;
+    assert_eq!((reply.status, reply.header("content-encoding")), (200, Some("gzip")));
+    assert_eq!(unpacked(&reply.body), plain.body);
+    // What is short stays as it is.
+    let short = ask("Solve", &gzip, &packed(text.as_bytes())).await;
+    assert_eq!((short.status, short.header("content-encoding")), (200, None));
+    // As long as a message may be, packed or not.
+    let bomb = packed(&vec![b' '; 64 << 20]);
+    assert!(bomb.len() < 100_000);
+    let reply = ask("Solve", &gzip, &bomb).await;
+    assert_eq!((reply.status, failure(&reply).1.as_str()), (429, "MESSAGE_BYTES_REACHED"));
+    let reply = ask("Solve", &gzip, text.as_bytes()).await;
+    assert_eq!((reply.status, failure(&reply).1.as_str()), (400, "MESSAGE_UNREADABLE"));
+
+    let wanted = json!({ "count": "2000", "seed": "7", "randomClues": 5 }).to_string();
+    let stream = ("content-type", "application/connect+json");
+    let plain = ask("Generate", &[stream], &envelope(wanted.as_bytes())).await;
+    let gzip = [stream, ("connect-content-encoding", "gzip"), ("connect-accept-encoding", "gzip")];
+    let mut sent = envelope(&packed(wanted.as_bytes()));
+    sent[0] = 1;
+    let reply = ask("Generate", &gzip, &sent).await;
+    assert_eq!(reply.header("connect-content-encoding"), Some("gzip"));
+    assert!(reply.body.len() < plain.body.len() / 2);
+    let texts = |reply: &Reply| {
+        let text = |(flags, text): (u8, &[u8])| if flags & 1 == 1 { unpacked(text) } else { text.to_vec() };
+        reply.envelopes().into_iter().map(text).collect::<Vec<_>>()
+    };
+    assert_eq!(texts(&reply), texts(&plain));
+    // A message that is packed, and nobody said how.
+    let reply = ask("Generate", &[stream], &sent).await;
+    assert!(reply.text().contains("A message has flags"), "{}", reply.text());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unary_methods_may_be_called_by_get() {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
+    let server = start(config()).await;
+    let ask = |method: &str, query: String, headers: &[(&str, &str)]| {
+        let sent = request("GET", &format!("{SERVICE}/{method}?{query}"), headers, b"");
+        let server = &server;
+        async move { exchange(server, sent).await }
+    };
+    let message = json!({ "text": base64(PUZZLE) });
+    let expected = call(&server, "Solve", &message).await.json();
+    // As forms write it, and as JavaScript does.
+    let text = message.to_string();
+    let escaped = text.bytes().fold(String::new(), |text, byte| text + &format!("%{byte:02X}"));
+    let plus = text.replace(':', ":+").replace('"', "%22").replace('=', "%3D");
+    let binary = SolveRequest { text: PUZZLE.into(), ..Default::default() }.encode_to_vec();
+    let gzip = URL_SAFE.encode(packed(text.as_bytes()));
+    for query in [
+        format!("encoding=json&message={escaped}"),
+        format!("message={plus}&connect=v1&encoding=json"),
+        format!("connect=v1&encoding=json&base64=1&compression=gzip&message={gzip}"),
+        format!("encoding=json&base64=1&message={}", URL_SAFE_NO_PAD.encode(&text)),
+    ] {
+        let reply = ask("Solve", query.clone(), &[]).await;
+        assert_eq!((reply.status, reply.header("vary")), (200, Some("accept-encoding")), "{query}");
+        assert_eq!(reply.json(), expected, "{query}");
+    }
+    let query = format!("encoding=proto&base64=1&message={}", URL_SAFE_NO_PAD.encode(binary));
+    let reply = ask("Solve", query, &[]).await;
+    assert_eq!(reply.header("content-type"), Some("application/proto"));
+    let answer = &SolveResponse::decode(&*reply.body).unwrap().answers[0];
+    assert_eq!(solution(answer), SOLUTION);
+
+    for (query, status, words) in [
+        ("message={}", 400, "`encoding=json` or `encoding=proto`"),
+        ("encoding=json&base64=1&message=%3F%3F", 400, "is not base64"),
+        ("encoding=json&compression=%0A", 400, "`compression` in the query has characters"),
+        ("encoding=json&connect=v2&message={}", 400, "The version of the Connect protocol is 1."),
+        ("encoding=json", 400, "The body is empty."),
+        ("encoding=json&compression=br&message={}", 501, "`br` are not read"),
+    ] {
+        let reply = ask("Solve", query.to_owned(), &[]).await;
+        assert_eq!(reply.status, status, "{query}");
+        assert!(reply.text().contains(words), "{query}: {}", reply.text());
+    }
+    let stream = ask("Generate", "encoding=json&message={}".to_owned(), &[]).await;
+    assert_eq!((stream.status, stream.header("allow")), (405, Some("POST")));
+    // An image of a page from elsewhere says nothing of its origin.
+    for (site, status) in [("same-origin", 200), ("none", 200), ("same-site", 403), ("cross-site", 403)] {
+        let query = "encoding=json&message={}".to_owned();
+        assert_eq!(ask("ListDatasets", query, &[("sec-fetch-site", site)]).await.status, status, "{site}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -658,7 +776,8 @@ async fn the_page_is_at_the_root() {
     }
     assert_eq!(exchange(&server, request("POST", "/", &[], b"")).await.status, 404);
     assert_eq!(exchange(&server, request("DELETE", "/", &[], b"")).await.header("allow"), Some("GET, HEAD"));
-    assert_eq!(get(&server, &format!("{SERVICE}/Solve"), &[]).await.header("allow"), Some("POST"));
+    let put = request("PUT", &format!("{SERVICE}/Solve"), &[], b"");
+    assert_eq!(exchange(&server, put).await.header("allow"), Some("GET, POST"));
 
     let without = start(Config { page: false, ..config() }).await;
     assert_eq!(get(&without, "/", &[]).await.status, 404);

@@ -150,7 +150,7 @@ fn respond(
         }
         "/metrics" => {
             process::measure();
-            (StatusCode::OK, METRICS_TYPE, metrics.render())
+            (StatusCode::OK, METRICS_TYPE, process::with_counter(&metrics.render()))
         }
         "/healthz" => (StatusCode::OK, TEXT_TYPE, "alive\n".to_owned()),
         "/readyz" => {

@@ -8,7 +8,6 @@ use std::sync::OnceLock;
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use sudoku_stream::build_info;
@@ -18,6 +17,7 @@ use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Fast, STRATEGIES, Strategy};
 
 use crate::completion::without_hidden;
+use crate::effective::Given;
 use crate::flags::{self, Flag, LogForm, Setup};
 use crate::manual_page::with_all_help;
 use crate::reference;
@@ -44,14 +44,17 @@ The environment variable of --max-nodes is SUDOKUD_MAX_NODES, and so on. \
 The configuration file is TOML with the flags' names, such as `max-nodes = 1000000` and `data-dir = \"puzzles\"`. \
 Flags win over the environment, the environment over the file.
 
-Exit codes: 0, the server was stopped, or serves as --probe found; 1, --probe found none that serves; \
+Exit codes: 0, the server was stopped, serves as --probe found, or could start by --check-config; 1, --probe found none that serves; \
 2, it could not start or run.";
 
 /// Exit codes and their meanings, for the reference.
 const EXIT_CODES: [(&str, &str); 3] = [
-    ("0", "The server was stopped by a signal, or serves: --probe."),
+    ("0", "The server was stopped by a signal, serves: --probe, or can be started: --check-config."),
     ("1", "--probe: no server serves there, or it cannot be asked; standard error says why."),
-    ("2", "The server could not start or run; standard error says why."),
+    (
+        "2",
+        "The server could not start or run, or its settings are wrong: --check-config; standard error says why.",
+    ),
 ];
 
 /// A request of the command line.
@@ -59,7 +62,9 @@ pub enum Request {
     /// Print this and end: completions, the manual page or the reference.
     Print(Vec<u8>),
     /// Serve.
-    Serve(Box<Config>, Reports),
+    Serve(Box<Config>, Reports, Given),
+    /// Check the settings and the files that they name, print the settings and end.
+    Check(Box<Config>, Reports, Given),
     /// Ask a server whether it serves, and end.
     Probe(Probe),
 }
@@ -98,21 +103,23 @@ pub fn read() -> anyhow::Result<Request> {
     }
     let is_probe = matches.contains_id("probe");
     let probed = matches.remove_one::<String>("probe").filter(|address| !address.is_empty());
-    let (config, reports) = settings(matches)?;
+    let is_check = matches.get_flag("check-config");
+    let (config, reports, given) = settings(matches)?;
     if is_probe {
         return Ok(Request::Probe(probe(probed.as_deref(), &config, &reports)?));
     }
-    Ok(Request::Serve(Box::new(config), reports))
+    let request = if is_check { Request::Check } else { Request::Serve };
+    Ok(request(Box::new(config), reports, given))
 }
 
-/// Reads the configuration file again, for the limits. The command line and the environment are as
-/// they were.
+/// Reads the configuration file again: the limits, and all that was given. The command line and the
+/// environment are as they were.
 ///
 /// # Errors
 /// As [`read`].
-pub fn limits_again() -> anyhow::Result<Limits> {
-    let (config, _) = settings(arguments()?)?;
-    Ok(config.limits)
+pub fn read_again() -> anyhow::Result<(Limits, Given)> {
+    let (config, _, given) = settings(arguments()?)?;
+    Ok((config.limits, given))
 }
 
 /// Reads the command line and the environment.
@@ -128,14 +135,16 @@ fn arguments() -> anyhow::Result<ArgMatches> {
 
 /// The settings of the configuration file, if there is one, with those of the command line and the
 /// environment above them.
-fn settings(mut matches: ArgMatches) -> anyhow::Result<(Config, Reports)> {
+fn settings(mut matches: ArgMatches) -> anyhow::Result<(Config, Reports, Given)> {
     let flags = flags::flags();
     let mut setup = Setup::default();
     if let Some(path) = matches.get_one::<PathBuf>("config") {
         read_file(path, flags, &mut setup)?;
     }
-    store(flags, &mut matches, &mut setup);
-    finish(setup)
+    store(flags, &mut matches, &mut setup, false);
+    let given = std::mem::take(&mut setup.given);
+    let (config, reports) = finish(setup)?;
+    Ok((config, reports, given))
 }
 
 /// The sentences about environment variables that begin as those of settings do and are none, for the
@@ -172,6 +181,10 @@ fn command(flags: &[Flag]) -> Command {
     let completions = Arg::new("completions").long("completions").value_name("SHELL").hide_short_help(true);
     let completions =
         completions.value_parser(value_parser!(Shell)).help("Print the completion script for SHELL");
+    let check = Arg::new("check-config").long("check-config").action(ArgAction::SetTrue);
+    let check = check.hide_short_help(true);
+    let check = check
+        .help("Check the settings and the files that they name, print all settings, and exit with 0 or 2");
     let man = Arg::new("man").long("man").action(ArgAction::SetTrue).hide_short_help(true);
     let docs = Arg::new("docs").long("docs").action(ArgAction::SetTrue).hide(true);
     Command::new("sudokud")
@@ -183,7 +196,7 @@ fn command(flags: &[Flag]) -> Command {
         .after_long_help(EXAMPLES)
         // A negative number is then refused with the range, and is not taken for a flag.
         .args(flags.iter().map(|flag| flag.arg.clone().allow_negative_numbers(true)))
-        .args([config, probe_arg(), completions, man.help("Print the manual page"), docs])
+        .args([config, check, probe_arg(), completions, man.help("Print the manual page"), docs])
 }
 
 fn probe_arg() -> Arg {
@@ -267,10 +280,9 @@ fn static_output(flags: &[Flag], matches: &ArgMatches) -> std::io::Result<Option
 }
 
 /// Stores the values that were given, and no defaults.
-fn store(flags: &[Flag], matches: &mut ArgMatches, setup: &mut Setup) {
+fn store(flags: &[Flag], matches: &mut ArgMatches, setup: &mut Setup, is_file: bool) {
     for flag in flags {
-        let source = matches.value_source(flag.arg.get_id().as_str());
-        if source.is_some_and(|source| source != ValueSource::DefaultValue) {
+        if setup.given.record(flag, matches, is_file) {
             flag.store(matches, setup);
         }
     }
@@ -315,7 +327,7 @@ fn read_settings(text: &str, flags: &[Flag], setup: &mut Setup) -> anyhow::Resul
     let command = command.disable_help_flag(true).disable_version_flag(true);
     let mut matches =
         command.try_get_matches_from(arguments).map_err(|error| anyhow!(setting_error(&error)))?;
-    store(flags, &mut matches, setup);
+    store(flags, &mut matches, setup, true);
     Ok(())
 }
 
@@ -422,7 +434,7 @@ mod tests {
         read_settings(file, flags, &mut setup)?;
         let command = command(flags).mut_args(|arg| arg.env(None));
         let mut matches = command.try_get_matches_from([&["sudokud"], arguments].concat())?;
-        store(flags, &mut matches, &mut setup);
+        store(flags, &mut matches, &mut setup, false);
         Ok(setup)
     }
 
@@ -468,7 +480,7 @@ mod tests {
     fn every_setting_has_its_name_in_the_environment() {
         for flag in command(flags::flags()).get_arguments() {
             let Some(long) = flag.get_long() else { continue };
-            if ["help", "version", "probe", "completions", "man", "docs"].contains(&long) {
+            if ["help", "version", "check-config", "probe", "completions", "man", "docs"].contains(&long) {
                 continue;
             }
             let variable = format!("SUDOKUD_{}", long.replace('-', "_").to_uppercase());
@@ -581,8 +593,14 @@ mod tests {
             told("SUDOKUD_MAX_NODE"),
             [format!("the environment variable SUDOKUD_MAX_NODE {similar}")]
         );
-        for unknown in ["SUDOKUD_QQQ", "SUDOKUD_PROBE", "SUDOKUD_MAN", "SUDOKUD_COMPLETIONS", "SUDOKUD_DOCS"]
-        {
+        for unknown in [
+            "SUDOKUD_QQQ",
+            "SUDOKUD_PROBE",
+            "SUDOKUD_CHECK_CONFIG",
+            "SUDOKUD_MAN",
+            "SUDOKUD_COMPLETIONS",
+            "SUDOKUD_DOCS",
+        ] {
             assert_eq!(told(unknown), [format!("the environment variable {unknown} is no setting")]);
         }
         for kubernetes in ["SUDOKUD_SERVICE_HOST", "SUDOKUD_PORT", "SUDOKUD_PORT_50051_TCP_ADDR"] {

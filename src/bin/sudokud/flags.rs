@@ -14,12 +14,13 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use clap::builder::{BoolValueParser, IntoResettable, ValueParser};
+use clap::builder::{BoolishValueParser, IntoResettable, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, ValueEnum, value_parser};
 use sudoku_stream::service::{Config, ListenAddress, Origin};
 use sudoku_stream::solver::lanes::Backend;
 
 use crate::completion::backend;
+use crate::effective::Given;
 use crate::number::{SECOND, shown_size, shown_time, size, time, whole};
 
 /// The most search threads.
@@ -46,6 +47,8 @@ pub struct Setup {
     pub otlp_endpoint: Option<String>,
     /// 1 by default.
     pub otlp_sample: Option<f64>,
+    /// What was given.
+    pub given: Given,
 }
 
 /// The format of the log.
@@ -57,6 +60,10 @@ pub enum LogForm {
     /// A JSON object per line
     Json,
 }
+
+/// The headings of limits in the help.
+const LIMITS: &str = "Limits";
+const TIME_LIMITS: &str = "Time limits";
 
 /// Moves a value from the command line to its place.
 type Store = dyn Fn(&mut ArgMatches, &mut Setup) + Send + Sync;
@@ -71,6 +78,29 @@ impl Flag {
     /// Stores the value of the flag, if it has one.
     pub fn store(&self, matches: &mut ArgMatches, setup: &mut Setup) {
         (self.store)(matches, setup);
+    }
+
+    /// The name, as in the configuration file.
+    pub fn name(&self) -> &str {
+        self.arg.get_id().as_str()
+    }
+
+    /// Whether it is a limit, which the library compares with the one in force.
+    pub fn is_limit(&self) -> bool {
+        self.arg.get_help_heading().is_some_and(|heading| [LIMITS, TIME_LIMITS].contains(&heading))
+    }
+
+    /// The text of the default.
+    ///
+    /// # Errors
+    /// There is none that a flag can have; what happens instead, in the words of the help.
+    pub fn default(&self) -> Result<String, String> {
+        if let Some(text) = self.arg.get_default_values().first() {
+            return Ok(text.to_string_lossy().into_owned());
+        }
+        let help = self.arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let words = help.rsplit_once("[default: ").and_then(|(_, words)| words.strip_suffix(']'));
+        Err(words.unwrap_or("not set").to_owned())
     }
 
     /// Shows the flag in `--help` only.
@@ -244,7 +274,7 @@ fn all() -> Vec<Flag> {
     let mut page = flag::<bool, bool>(
         "page",
         "BOOL",
-        BoolValueParser::new(),
+        BoolishValueParser::new(),
         |s| &mut s.config.page,
         "Serve the page for browsers at / [default: true]".to_owned(),
     );
@@ -252,8 +282,8 @@ fn all() -> Vec<Flag> {
     flags.push(page.rare());
     flags.extend(reports());
     flags.extend(under("Security", security()));
-    flags.extend(under("Limits", limits()).map(Flag::rare));
-    flags.extend(under("Time limits", time_limits()).map(Flag::rare));
+    flags.extend(under(LIMITS, limits()).map(Flag::rare));
+    flags.extend(under(TIME_LIMITS, time_limits()).map(Flag::rare));
     flags.extend(under("Tracing", tracing()).map(Flag::rare));
     flags
 }
@@ -268,7 +298,7 @@ fn under(heading: &'static str, flags: Vec<Flag>) -> impl Iterator<Item = Flag> 
 
 fn security() -> Vec<Flag> {
     let insecure = |name, place, help: &str| {
-        let mut flag = flag::<bool, bool>(name, "BOOL", BoolValueParser::new(), place, help.to_owned());
+        let mut flag = flag::<bool, bool>(name, "BOOL", BoolishValueParser::new(), place, help.to_owned());
         let arg = flag.arg.hide_possible_values(true).num_args(0..=1);
         flag.arg = arg.default_missing_value("true").require_equals(true);
         flag

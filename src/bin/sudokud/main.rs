@@ -7,6 +7,7 @@ mod admin;
 mod args;
 #[path = "../shared/completion.rs"]
 mod completion;
+mod effective;
 mod export;
 mod flags;
 mod log;
@@ -33,6 +34,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use access_log::AccessLog;
 use admin::Admin;
 use args::{Reports, Request};
+use effective::Given;
 use export::Export;
 
 /// The allocator of messages, faster at that than the system's. It uses no huge pages, because with
@@ -83,19 +85,33 @@ fn run(request: Request) -> anyhow::Result<()> {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             result => result.context("standard output"),
         },
-        Request::Serve(config, reports) => start(*config, reports),
-        Request::Probe(probe) => {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .context("The threads cannot be started")?;
-            Ok(runtime.block_on(probe.ask())?)
+        Request::Serve(config, reports, given) => start(*config, reports, given),
+        Request::Check(config, reports, given) => {
+            for sentence in unknown_variables() {
+                eprintln!("sudokud: {sentence}");
+            }
+            on_this_thread(async {
+                reports.spans.map(|spans| Export::new(&spans.endpoint, spans.share)).transpose()?;
+                Ok(Server::check(*config).await?)
+            })?;
+            run(Request::Print(given.to_string().into_bytes()))
         }
+        Request::Probe(probe) => on_this_thread(async { Ok(probe.ask().await?) }),
     }
 }
 
+fn on_this_thread(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.context("The threads cannot be started")?.block_on(work)
+}
+
+/// The sentences about variables that are no settings. Any name of ours is text.
+fn unknown_variables() -> Vec<String> {
+    args::unknown_variables(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()))
+}
+
 /// Starts the threads, the log and the exporter, serves, and ends them in order.
-fn start(mut config: Config, reports: Reports) -> anyhow::Result<()> {
+fn start(mut config: Config, reports: Reports, given: Given) -> anyhow::Result<()> {
     if let Some(allowed) = memory_limit::address_space().map(|bytes| bytes >> 20)
         && allowed < LEAST_ADDRESS_SPACE
     {
@@ -125,7 +141,7 @@ fn start(mut config: Config, reports: Reports) -> anyhow::Result<()> {
             Some(address) => Some(Admin::bind(address).await?),
             None => None,
         };
-        serve(config, admin, access_log).await
+        serve(config, given, admin, access_log).await
     });
     if let Some(export) = export {
         // The runtime moves its bytes, so this comes before the end of the runtime.
@@ -140,7 +156,12 @@ fn start(mut config: Config, reports: Reports) -> anyhow::Result<()> {
 
 /// Serves until a signal, then until all calls have ended, the drain time-out is over or a second
 /// signal comes.
-async fn serve(config: Config, admin: Option<Admin>, access_log: Option<AccessLog>) -> anyhow::Result<()> {
+async fn serve(
+    config: Config,
+    given: Given,
+    admin: Option<Admin>,
+    access_log: Option<AccessLog>,
+) -> anyhow::Result<()> {
     let mut signals = Signals::new().context("Signals cannot be caught")?;
     let page = config.page.then_some(if config.tls.is_some() { "https" } else { "http" });
     let server = Server::bind(config).await?;
@@ -152,7 +173,7 @@ async fn serve(config: Config, admin: Option<Admin>, access_log: Option<AccessLo
     tokio::spawn(async move {
         while hangups.recv().await.is_some() {
             manager::reloading();
-            reload(&reloader);
+            reload(&reloader, &given);
             manager::ready();
             access_log.iter().for_each(AccessLog::reopen);
         }
@@ -160,9 +181,7 @@ async fn serve(config: Config, admin: Option<Admin>, access_log: Option<AccessLo
     for address in server.local_addresses() {
         tracing::info!("listening on {address}");
     }
-    // Any name of ours is text.
-    let variables = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    for sentence in args::unknown_variables(variables) {
+    for sentence in unknown_variables() {
         tracing::warn!("{sentence}");
     }
     if let Some(scheme) = page
@@ -199,8 +218,8 @@ async fn serve(config: Config, admin: Option<Admin>, access_log: Option<AccessLo
     Ok(())
 }
 
-/// Reads certificates, tokens and limits again.
-fn reload(reloader: &Reloader) {
+/// Reads certificates, tokens and settings again. The server was started with what is `given`.
+fn reload(reloader: &Reloader, given: &Given) {
     let problems = reloader.reload();
     for problem in &problems {
         tracing::error!("{problem} What was in use stays in use.");
@@ -208,15 +227,18 @@ fn reload(reloader: &Reloader) {
     if problems.is_empty() && reloader.has_files() {
         tracing::info!("certificates and tokens were read again");
     }
-    match args::limits_again() {
-        Ok(limits) => {
-            let ChangedLimits { now, later } = reloader.set_limits(&limits);
+    let settings = args::read_again();
+    reloader.report(problems.is_empty() && settings.is_ok());
+    match settings {
+        Ok((limits, given_now)) => {
+            let ChangedLimits { now, mut later } = reloader.set_limits(&limits);
             if !now.is_empty() {
                 tracing::info!("these limits have changed: {}", now.join(", "));
             }
+            later.extend(given.differing(&given_now));
             if !later.is_empty() {
                 let names = later.join(", ");
-                tracing::warn!("these limits have changed and need another start: {names}");
+                tracing::warn!("these settings have changed and need another start: {names}");
             }
         }
         Err(error) => {

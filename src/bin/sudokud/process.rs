@@ -15,13 +15,18 @@ const MAX_FILES: &str = "process_max_fds";
 
 /// Describes them.
 pub fn describe() {
-    // A counter of this facade is a whole number.
     describe_gauge!(CPU, Unit::Seconds, "Processor time taken, in seconds");
     describe_gauge!(RESIDENT, Unit::Bytes, "Memory of the process in RAM");
     describe_gauge!(VIRTUAL, Unit::Bytes, "Addresses of the process");
     describe_gauge!(THREADS, "Threads of the process");
     describe_gauge!(FILES, "Open files and sockets");
     describe_gauge!(MAX_FILES, "The most files and sockets that may be open");
+}
+
+/// The text of all metrics with the processor time as the counter that it is, because a counter of this
+/// facade is a whole number.
+pub fn with_counter(text: &str) -> String {
+    text.replacen(&format!("# TYPE {CPU} gauge\n"), &format!("# TYPE {CPU} counter\n"), 1)
 }
 
 /// Measures them. What the system does not tell stays as it was.

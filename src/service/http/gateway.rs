@@ -24,6 +24,7 @@ use crate::service::metrics;
 use crate::service::net::admission::headers_len;
 use crate::service::net::drain::DrainedBody;
 use crate::service::net::framing::BodyProgress;
+use crate::service::net::observe::Protocol;
 use crate::service::net::origin::{BrowserAccess, ForeignRequest, Origin};
 use crate::service::wire::status::{TWO_SLASHES, body_invalid};
 
@@ -183,6 +184,15 @@ impl Form {
         ("application/connect+proto", Self::Stream(MessageCodec::Proto)),
     ];
 
+    /// The protocol of a call in this form.
+    const fn protocol(self) -> Protocol {
+        match self {
+            Self::Grpc | Self::Other => Protocol::Grpc,
+            Self::GrpcWeb => Protocol::GrpcWeb,
+            Self::Unary(_) | Self::Stream(_) => Protocol::Connect,
+        }
+    }
+
     fn of(headers: &HeaderMap) -> Self {
         let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let name = value.split(';').next().unwrap_or_default().trim();
@@ -213,7 +223,7 @@ where
         self.calls.poll_ready(cx)
     }
 
-    fn call(&mut self, request: Request<Body>) -> ResponseFuture {
+    fn call(&mut self, mut request: Request<Body>) -> ResponseFuture {
         let headers = request.headers();
         if headers_len(headers) > self.settings.header_bytes {
             metrics::refused("header_bytes");
@@ -224,7 +234,7 @@ where
             return ready(response);
         }
         let method = self.schema.method(request.uri().path());
-        let form = Form::of(headers);
+        let mut form = Form::of(headers);
         if form == Form::Grpc {
             // An answer of gRPC ends with trailers, which few readers of HTTP/1.1 understand.
             let response = text(
@@ -241,9 +251,24 @@ where
                     None => nothing_here(request.uri().path(), self.settings.has_page),
                 });
             }
+            HttpMethod::GET if method.is_some_and(|method| method.is_safe) => {
+                if is_embedded(headers) {
+                    let foreign = ForeignRequest::Origin("elsewhere".to_owned());
+                    metrics::refused(foreign.reason());
+                    return ready(forbidden(&foreign));
+                }
+                match connect::posted(request) {
+                    Ok((posted, codec)) => (request, form) = (posted, Form::Unary(codec)),
+                    Err(sentence) => return ready(text(StatusCode::BAD_REQUEST, sentence.to_owned())),
+                }
+            }
             HttpMethod::POST => {}
             _ => {
-                let allowed = if method.is_some() { "POST" } else { "GET, HEAD" };
+                let allowed = match method {
+                    None => "GET, HEAD",
+                    Some(method) if method.is_safe => "GET, POST",
+                    Some(_) => "POST",
+                };
                 let mut response =
                     text(StatusCode::METHOD_NOT_ALLOWED, format!("Here this server takes {allowed}.\n"));
                 response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
@@ -253,6 +278,7 @@ where
         let message_bytes = self.settings.message_bytes;
         let method = method.cloned();
         let is_unary = method.as_ref().is_none_or(|method| method.is_unary);
+        request.extensions_mut().insert(form.protocol());
         match form {
             Form::GrpcWeb => Box::pin(self.translated.call(request)),
             Form::Unary(codec) if is_unary => Box::pin(connect::unary(
@@ -279,6 +305,13 @@ where
             }
         }
     }
+}
+
+/// Whether a page from elsewhere has a browser make a request without saying so in `origin`, as for an
+/// image. The answer is kept from the page, but the work is done.
+fn is_embedded(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    !headers.contains_key(ORIGIN) && matches!(site, Some(b"cross-site" | b"same-site"))
 }
 
 /// A change of the bodies of requests.

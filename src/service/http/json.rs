@@ -10,13 +10,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bytes::Bytes;
 use prost::Message as _;
+use prost_reflect::prost_types::MethodOptions;
+use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use prost_reflect::{DescriptorError, DescriptorPool, DynamicMessage, MessageDescriptor, SerializeOptions};
 use serde::Serialize;
 use serde_json::{Deserializer, Serializer};
-use tonic::{Code, Status};
+use tonic::Status;
 
 use crate::service::wire::proto;
-use crate::service::wire::status::{body_invalid, work_broke_down};
+use crate::service::wire::status::{body_invalid, connect_name, work_broke_down};
 use crate::text::BYTE_ORDER_MARK;
 
 /// The prefix of the types of details.
@@ -57,6 +59,8 @@ struct Detail {
 pub(crate) struct MethodTypes {
     /// Whether it takes one message and answers with one.
     pub(crate) is_unary: bool,
+    /// Whether the contract says that it has no side effects, so that it may be called by GET.
+    pub(crate) is_safe: bool,
     pub(super) request: MessageDescriptor,
     pub(super) response: MessageDescriptor,
 }
@@ -80,7 +84,10 @@ impl Schema {
             methods.into_iter().map(move |method| {
                 let path = format!("/{}/{}", service.full_name(), method.name());
                 let is_unary = !method.is_client_streaming() && !method.is_server_streaming();
-                (path, MethodTypes { is_unary, request: method.input(), response: method.output() })
+                let options = method.method_descriptor_proto().options.as_ref();
+                let is_safe = is_unary
+                    && options.map(MethodOptions::idempotency_level) == Some(IdempotencyLevel::NoSideEffects);
+                (path, MethodTypes { is_unary, is_safe, request: method.input(), response: method.output() })
             })
         });
         Ok(Self { methods: methods.collect(), pool })
@@ -100,7 +107,7 @@ impl Schema {
             let debug = descriptor.and_then(|it| DynamicMessage::decode(it, &*any.value).ok());
             Detail { name, value: STANDARD_NO_PAD.encode(any.value), debug }
         });
-        let code = code_name(status.code());
+        let code = connect_name(status.code());
         ErrorJson { code, message: status.message().to_owned(), details: details.collect() }
     }
 }
@@ -137,27 +144,4 @@ pub(super) fn to_json(message: &[u8], descriptor: &MessageDescriptor) -> Result<
     let mut json = Serializer::new(Vec::new());
     message.serialize_with_options(&mut json, &SerializeOptions::new()).map_err(|_| work_broke_down())?;
     Ok(json.into_inner().into())
-}
-
-/// The name of a code in the Connect protocol.
-pub(super) const fn code_name(code: Code) -> &'static str {
-    match code {
-        Code::Ok => "ok",
-        Code::Cancelled => "canceled",
-        Code::Unknown => "unknown",
-        Code::InvalidArgument => "invalid_argument",
-        Code::DeadlineExceeded => "deadline_exceeded",
-        Code::NotFound => "not_found",
-        Code::AlreadyExists => "already_exists",
-        Code::PermissionDenied => "permission_denied",
-        Code::ResourceExhausted => "resource_exhausted",
-        Code::FailedPrecondition => "failed_precondition",
-        Code::Aborted => "aborted",
-        Code::OutOfRange => "out_of_range",
-        Code::Unimplemented => "unimplemented",
-        Code::Internal => "internal",
-        Code::Unavailable => "unavailable",
-        Code::DataLoss => "data_loss",
-        Code::Unauthenticated => "unauthenticated",
-    }
 }

@@ -134,12 +134,7 @@ pub(super) fn answer<B>(request: &Request<B>, has_page: bool) -> Option<Response
         return Some(response);
     }
     response.headers_mut().insert(CONTENT_TYPE, file.content_type.clone());
-    let takes_gzip = lists(headers, &ACCEPT_ENCODING, |coding| {
-        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
-        let is_refused = weight.trim().strip_prefix("q=").is_some_and(|weight| weight.parse() == Ok(0.0));
-        name.trim().eq_ignore_ascii_case("gzip") && !is_refused
-    });
-    let content = if takes_gzip && file.gzip.len() < file.plain.len() {
+    let content = if takes_gzip(headers, &ACCEPT_ENCODING) && file.gzip.len() < file.plain.len() {
         response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         file.gzip.clone()
     } else {
@@ -148,6 +143,15 @@ pub(super) fn answer<B>(request: &Request<B>, has_page: bool) -> Option<Response
     // The transport leaves the body of an answer to HEAD out, and states its length.
     *response.body_mut() = Body::new(Full::new(content));
     Some(response)
+}
+
+/// Whether a client takes gzip, by this header.
+pub(super) fn takes_gzip(headers: &HeaderMap, name: &HeaderName) -> bool {
+    lists(headers, name, |coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let is_refused = weight.trim().strip_prefix("q=").is_some_and(|weight| weight.parse() == Ok(0.0));
+        name.trim().eq_ignore_ascii_case("gzip") && !is_refused
+    })
 }
 
 /// Whether a header that is a list has an element.

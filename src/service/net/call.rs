@@ -60,6 +60,8 @@ pub(crate) struct CallState {
     has_left: AtomicBool,
     /// The whole messages of its request, and the pieces of its response, that have passed.
     moved: [AtomicU64; 2],
+    /// Their bytes.
+    bytes: [AtomicU64; 2],
     /// What it has been asked and has not answered yet.
     owed: AtomicI64,
     /// The messages and lines that its method has read.
@@ -134,8 +136,19 @@ impl CallState {
     }
 
     /// Records that a piece of the response was taken by the transport.
-    pub(super) fn sent(&self) {
+    pub(super) fn sent(&self, bytes: usize) {
         self.moved[1].fetch_add(1, Ordering::Relaxed);
+        self.bytes[1].fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Records bytes of the request.
+    pub(super) fn received_bytes(&self, bytes: usize) {
+        self.bytes[0].fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// The bytes of its request and its response so far.
+    pub(super) fn bytes(&self) -> [u64; 2] {
+        self.bytes.each_ref().map(|bytes| bytes.load(Ordering::Relaxed))
     }
 
     /// All of them so far, by which a call that stands still is known.

@@ -375,6 +375,7 @@ impl HttpBody for WholeMessages {
             match ready!(polled) {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
+                        this.call.received_bytes(data.len());
                         if let Err(status) = this.receive(data) {
                             return Poll::Ready(Some(Err(status)));
                         }

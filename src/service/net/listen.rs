@@ -118,6 +118,26 @@ pub(crate) enum ListenProblem {
 }
 
 impl ListenAddress {
+    /// The addresses of the network that it stands for before it is bound.
+    async fn resolve(&self) -> Result<Vec<SocketAddr>, ListenProblem> {
+        Ok(match self {
+            Self::Network(address) => vec![*address],
+            Self::Name(name) => {
+                let found = lookup_host(name).await;
+                let found = found.map_err(|error| ListenProblem::Refused(self.to_string(), error))?;
+                let mut addresses: Vec<_> = found.collect();
+                addresses.dedup();
+                addresses
+            }
+            Self::Unix(_) | Self::Bound(_) | Self::BoundUnix(_) => Vec::new(),
+        })
+    }
+
+    /// Checks, without listening, that no address of the network is exposed unless it `may_expose` one.
+    pub(crate) async fn check(&self, may_expose: bool) -> Result<(), ListenProblem> {
+        self.resolve().await?.into_iter().try_for_each(|address| check(address, may_expose))
+    }
+
     /// Listens, with a backlog for so many peers. `may_expose` is whether other machines may reach
     /// it.
     pub(crate) async fn listen(
@@ -128,13 +148,8 @@ impl ListenAddress {
         let refused = |error| ListenProblem::Refused(self.to_string(), error);
         // The system lowers it to what it allows.
         let backlog = u32::try_from(backlog).unwrap_or(u32::MAX).clamp(128, i32::MAX.unsigned_abs());
-        let addresses = match self {
-            Self::Network(address) => vec![*address],
-            Self::Name(name) => {
-                let mut addresses: Vec<_> = lookup_host(name).await.map_err(refused)?.collect();
-                addresses.dedup();
-                addresses
-            }
+        match self {
+            Self::Network(_) | Self::Name(_) => {}
             Self::Unix(path) => {
                 remove_stale(path);
                 let is_file = |found: fs::Metadata| !found.file_type().is_socket();
@@ -159,9 +174,9 @@ impl ListenAddress {
                 let address = path.map_or_else(|| self.clone(), Self::Unix);
                 return Ok(vec![unix(listener, address, None).map_err(refused)?]);
             }
-        };
+        }
         let mut listening = Vec::new();
-        for address in addresses {
+        for address in self.resolve().await? {
             check(address, may_expose)?;
             let refused = |error| ListenProblem::Refused(address.to_string(), error);
             let bind = || -> io::Result<TcpListener> {

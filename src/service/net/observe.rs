@@ -24,6 +24,7 @@ use opentelemetry::trace::{Status as SpanStatus, TraceContextExt as _};
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use tokio::time::Sleep;
 use tonic::body::Body;
+use tonic::codegen::http::header::USER_AGENT;
 use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use tonic::{Code, Status};
 use tower::{Layer, Service};
@@ -97,6 +98,33 @@ pub(super) fn is_bidirectional(path: &str) -> bool {
     }
 }
 
+/// The protocol by which a call came, before it became one of gRPC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    #[default]
+    Grpc,
+    GrpcWeb,
+    Connect,
+}
+
+impl Protocol {
+    const ALL: [Self; 3] = [Self::Grpc, Self::GrpcWeb, Self::Connect];
+
+    /// The name, in metrics and the access log.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Grpc => "grpc",
+            Self::GrpcWeb => "grpc-web",
+            Self::Connect => "connect",
+        }
+    }
+}
+
+/// The labels of protocols.
+pub(crate) fn protocol_labels() -> [&'static str; 3] {
+    Protocol::ALL.map(Protocol::name)
+}
+
 /// A call that has ended, for an access log.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
@@ -105,6 +133,10 @@ pub struct CallRecord<'a> {
     pub peer: &'a dyn fmt::Display,
     /// The name of its token, if it has one with a name.
     pub client: Option<&'a str>,
+    /// The protocol: `grpc`, `grpc-web` or `connect`.
+    pub protocol: &'static str,
+    /// The beginning of its `user-agent`, as the client sent it, if it did.
+    pub user_agent: Option<&'a str>,
     /// The method; `health`, `reflection` or `unknown` for those of other services.
     pub method: &'static str,
     /// The status, by its name in the protocol.
@@ -113,6 +145,10 @@ pub struct CallRecord<'a> {
     pub reason: Option<&'a str>,
     /// How long it was open.
     pub seconds: f64,
+    /// The bytes of its request that have come, as messages of gRPC.
+    pub received_bytes: u64,
+    /// The bytes of its response that were sent, as messages of gRPC.
+    pub sent_bytes: u64,
     /// The messages of puzzles that its method has read; 0 for methods that take nothing off a quota.
     pub messages: u64,
     /// The puzzle lines that it has read or made; 0 for the same methods.
@@ -225,6 +261,9 @@ struct ObservedCall {
     id: HeaderValue,
     path: Arc<str>,
     method: &'static str,
+    protocol: Protocol,
+    /// What the observer is told of it.
+    user_agent: Option<String>,
     span: Span,
     meter: CallMeter,
     has_ended: bool,
@@ -244,6 +283,8 @@ impl ObservedCall {
             // It fails where no traces are collected.
             let _ = span.set_parent(parent);
         }
+        let protocol = request.extensions().get().copied().unwrap_or_default();
+        let user_agent = request.headers().get(USER_AGENT).filter(|_| settings.observer.is_some());
         Self {
             message_bytes: settings.message_bytes,
             admission: Arc::clone(&settings.admission),
@@ -252,8 +293,10 @@ impl ObservedCall {
             id,
             path: path.into(),
             method,
+            protocol,
+            user_agent: user_agent.map(beginning),
             span,
-            meter: CallMeter::of(method),
+            meter: CallMeter::of(method, protocol.name()),
             has_ended: false,
         }
     }
@@ -315,13 +358,18 @@ impl ObservedCall {
         let seconds = self.meter.ended(status);
         self.record_in_trace(code);
         if let Some(observer) = &self.observer {
+            let [received_bytes, sent_bytes] = self.state.bytes();
             observer(&CallRecord {
                 peer: &self.state.connection.peer(),
                 client: self.state.caller().and_then(|caller| caller.name()).map(|name| &**name),
+                protocol: self.protocol.name(),
+                user_agent: self.user_agent.as_deref(),
                 method: self.method,
                 status,
                 reason,
                 seconds,
+                received_bytes,
+                sent_bytes,
                 messages: self.state.messages.load(Ordering::Relaxed),
                 lines: self.state.lines.load(Ordering::Relaxed),
                 request_id: self.id.to_str().unwrap_or_default(),
@@ -339,11 +387,18 @@ impl ObservedCall {
         if !span.is_recording() {
             return;
         }
-        let is_ours = declared(self.method).is_some();
-        span.update_name(if is_ours { format!("{SERVICE}/{}", self.method) } else { self.method.to_owned() });
-        let status = status::name(code);
-        span.set_attribute(KeyValue::new("rpc.system.name", "grpc"));
-        span.set_attribute(KeyValue::new("rpc.response.status_code", status));
+        let method = declared(self.method).map(|method| format!("{SERVICE}/{}", method.name));
+        span.update_name(method.clone().unwrap_or_else(|| self.method.to_owned()));
+        let (system, status) = match self.protocol {
+            Protocol::Grpc | Protocol::GrpcWeb => ("grpc", status::name(code)),
+            Protocol::Connect => ("connectrpc", status::connect_name(code)),
+        };
+        span.set_attribute(KeyValue::new("rpc.system.name", system));
+        span.set_attribute(KeyValue::new("rpc.method", method.unwrap_or_else(|| "_OTHER".to_owned())));
+        // The Connect protocol has codes of errors only.
+        if system == "grpc" || code != Code::Ok {
+            span.set_attribute(KeyValue::new("rpc.response.status_code", status));
+        }
         // What a caller did wrong is no error of a server's span.
         let is_error = matches!(
             code,
@@ -355,6 +410,7 @@ impl ObservedCall {
                 | Code::DataLoss
         );
         if is_error {
+            span.set_attribute(KeyValue::new("error.type", status));
             span.set_status(SpanStatus::error(status));
         }
     }
@@ -402,7 +458,7 @@ impl HttpBody for ObservedBody {
                 if let Some(trailers) = frame.trailers_mut() {
                     call.finish(trailers);
                 } else {
-                    call.state.sent();
+                    call.state.sent(frame.data_ref().map_or(0, Bytes::len));
                 }
             }
             Some(Err(status)) => call.ended(status.code()),
@@ -426,6 +482,11 @@ fn client_id(headers: &HeaderMap) -> Option<HeaderValue> {
     let bytes = id.as_bytes();
     let is_well_formed = (1..=MAX_ID_BYTES).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
     is_well_formed.then(|| id.clone())
+}
+
+/// The beginning of a header of a client, of as many characters as an id has at most.
+fn beginning(value: &HeaderValue) -> String {
+    String::from_utf8_lossy(value.as_bytes()).chars().take(MAX_ID_BYTES).collect()
 }
 
 /// A new id, which no other call of any server is likely to have.

@@ -14,8 +14,10 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use crate::poison::IgnorePoison as _;
+use crate::service::metrics;
 use crate::service::net::files;
 
 /// The application protocols of ALPN: HTTP/2, or HTTP/1.1 for clients that know no better.
@@ -80,6 +82,7 @@ impl Tls {
 
 fn read(files: &TlsFiles) -> Result<ServerConfig, TlsError> {
     let chain = certificates(&files.certificate)?;
+    let expires = chain.iter().filter_map(expires).min();
     let key = pem(&files.key)?;
     let key = PrivateKeyDer::from_pem_slice(&key)
         .map_err(|_| error(&files.key, "holds no private key in PEM".to_owned()))?;
@@ -105,7 +108,14 @@ fn read(files: &TlsFiles) -> Result<ServerConfig, TlsError> {
         .with_single_cert(chain, key)
         .map_err(|_| error(&files.certificate, format!("does not go with {}", files.key.display())))?;
     config.alpn_protocols = ALPN.map(<[u8]>::to_vec).into();
+    expires.into_iter().for_each(metrics::certificate_expires);
     Ok(config)
+}
+
+/// When a certificate expires, in seconds since 1970.
+fn expires(certificate: &CertificateDer<'_>) -> Option<i64> {
+    let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
+    Some(certificate.validity().not_after.timestamp())
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {

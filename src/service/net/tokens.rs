@@ -251,10 +251,33 @@ fn read(path: &Path) -> Result<Vec<TokenEntry>, TokenError> {
     if entries.is_empty() { Err(wrong("has no token".to_owned())) } else { Ok(entries) }
 }
 
+/// The lines of a text that are neither blank nor comments.
+fn contents(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
 /// Whether a file is TOML: its first line of content is the head of a table.
 fn is_toml(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.next().is_some_and(|line| line.starts_with('[') && line.ends_with(']'))
+    contents(text).next().is_some_and(|line| line.starts_with('[') && line.ends_with(']'))
+}
+
+/// The first token of a file for a client, which may be the server's own: with a name, quotas, or in
+/// TOML.
+#[must_use]
+pub fn first_token(text: &str) -> Option<String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if is_toml(text) {
+        let (_, table) = text.split_once(']')?;
+        let table = table.split("\n[").next()?;
+        return toml::from_str(table).ok().map(|table: TokenTable| table.token);
+    }
+    let line = contents(text).next()?;
+    Some(line.split_once(" = ").map_or(line, |(_, rest)| token_of(rest)).to_owned())
+}
+
+/// The token behind a name, before its quotas.
+fn token_of(rest: &str) -> &str {
+    rest.split(',').next().unwrap_or_default().trim()
 }
 
 /// What stands behind a name in TOML.
@@ -304,10 +327,9 @@ fn read_line(line: &str) -> Result<TokenEntry, String> {
     let Some((name, rest)) = line.split_once(" = ") else {
         return Ok(TokenEntry { name: None, digest: check_token(line)?, quotas: Quotas::default() });
     };
-    let mut parts = rest.split(',').map(str::trim);
-    let digest = check_token(parts.next().unwrap_or_default())?;
+    let digest = check_token(token_of(rest))?;
     let mut quotas = Quotas::default();
-    for part in parts {
+    for part in rest.split(',').skip(1).map(str::trim) {
         let (quota, value) = part.split_once('=').unwrap_or((part, ""));
         let value = value.trim();
         let wrong = || "a quota that is no whole number from 1".to_owned();
@@ -373,6 +395,23 @@ mod tests {
         assert_eq!(entries(&line), Ok(vec![(ada(), quotas), (Some("bob".to_owned()), none)]));
         let toml = format!("# who\n[ada]\ntoken = '{TOKEN}'\nstreams = 8\npuzzles_per_second = 100000\n");
         assert_eq!(entries(&toml), Ok(vec![(ada(), quotas)]));
+    }
+
+    #[test]
+    fn a_client_may_have_the_file_of_the_server() {
+        for text in [
+            format!("\u{feff}{TOKEN}"),
+            format!("# mine\n\n  {TOKEN} \n{NUMBER}\n"),
+            format!("ada = {TOKEN}\nbob = {NUMBER}\n"),
+            format!("ada = {TOKEN}, streams = 8, puzzles_per_second=100000\n"),
+            format!("# who\n[zoe]\nstreams = 8\ntoken = '{TOKEN}'\n\n[ada]\ntoken = '{NUMBER}'\n"),
+        ] {
+            assert_eq!(first_token(&text).as_deref(), Some(TOKEN), "{text}");
+        }
+        assert_eq!(first_token("c29tZSB0b2tlbg==\n").as_deref(), Some("c29tZSB0b2tlbg=="));
+        for none in ["", "# nothing\n", "[ada]\nstreams = 8\n"] {
+            assert_eq!(first_token(none), None, "{none}");
+        }
     }
 
     #[test]

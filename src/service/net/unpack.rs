@@ -39,24 +39,58 @@ const ZSTD_WINDOW_LOG: u32 = 23;
 
 /// An encoding of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Encoding {
+pub(crate) enum Encoding {
     Deflate,
     Gzip,
     Zstd,
 }
 
 impl Encoding {
-    /// Takes the encoding out of the headers, if it is one of these. Another one is left for the
-    /// transport to refuse.
-    pub(super) fn take(headers: &mut HeaderMap) -> Option<Self> {
-        let encoding = match headers.get(ENCODING)?.as_bytes() {
+    /// The encoding of this name.
+    pub(crate) fn named(name: &[u8]) -> Option<Self> {
+        Some(match name {
             b"deflate" => Self::Deflate,
             b"gzip" => Self::Gzip,
             b"zstd" => Self::Zstd,
             _ => return None,
-        };
+        })
+    }
+
+    /// Takes the encoding out of the headers, if it is one of these. Another one is left for the
+    /// transport to refuse.
+    pub(super) fn take(headers: &mut HeaderMap) -> Option<Self> {
+        let encoding = Self::named(headers.get(ENCODING)?.as_bytes())?;
         headers.remove(ENCODING);
         Some(encoding)
+    }
+
+    /// Unpacks a message up to `limit` bytes, without a header.
+    ///
+    /// # Errors
+    /// A message that is too long or damaged.
+    pub(crate) fn unpack_alone(self, packed: &[u8], limit: usize) -> Result<Bytes, Status> {
+        let framed = self.unpack(packed, limit).map_err(|fault| fault.into_status(limit))?;
+        Ok(framed.slice(HEADER_BYTES..))
+    }
+
+    /// The same at once, if the message is short, packed and unpacked.
+    ///
+    /// # Errors
+    /// A short message that is damaged.
+    pub(crate) fn unpack_short_alone(self, packed: &[u8], limit: usize) -> Result<Option<Bytes>, Status> {
+        let framed = self.unpack_short(packed, limit).map_err(|fault| fault.into_status(limit))?;
+        Ok(framed.map(|framed| framed.slice(HEADER_BYTES..)))
+    }
+
+    /// Unpacks a message at once, if it is short, packed and unpacked.
+    fn unpack_short(self, packed: &[u8], limit: usize) -> Result<Option<Bytes>, Fault> {
+        if packed.len() > SHORT_BYTES {
+            return Ok(None);
+        }
+        match self.unpack(packed, limit.min(SHORT_BYTES)) {
+            Err(Fault::TooLong) if limit > SHORT_BYTES => Ok(None),
+            unpacked => unpacked.map(Some),
+        }
     }
 
     /// Unpacks a message, behind space for its header, up to `limit` bytes.
@@ -178,15 +212,11 @@ impl Unpacked {
         }
         message.advance(HEADER_BYTES);
         let (encoding, limit) = (self.encoding, self.limit);
-        if length <= SHORT_BYTES {
-            match encoding.unpack(&message, limit.min(SHORT_BYTES)) {
-                Ok(plain) => {
-                    self.plain.push_back(plain);
-                    return Ok(true);
-                }
-                Err(Fault::TooLong) if limit > SHORT_BYTES => {}
-                Err(fault) => return Err(fault.into_status(limit)),
-            }
+        if let Some(plain) =
+            encoding.unpack_short(&message, limit).map_err(|fault| fault.into_status(limit))?
+        {
+            self.plain.push_back(plain);
+            return Ok(true);
         }
         let job = Box::new(move || encoding.unpack(&message, limit));
         self.unpacking = Some((self.aside)(&self.call, job));

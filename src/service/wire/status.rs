@@ -332,8 +332,32 @@ pub(crate) fn header_invalid(name: &str, what: &str) -> Status {
 /// The status of a body in an encoding other than identity, over HTTP without gRPC.
 pub(crate) fn body_encoding_unknown(encoding: &str) -> Status {
     let message =
-        format!("Bodies in the encoding `{}` are not read. Send them as they are.", short(encoding));
-    status(Code::Unimplemented, message, error_info("ENCODING_UNKNOWN", &[("accepted", "identity")]))
+        format!("Bodies in the encoding `{}` are not read; gzip, zstd and deflate are.", short(encoding));
+    let accepted = ("accepted", "identity,deflate,gzip,zstd");
+    status(Code::Unimplemented, message, error_info("ENCODING_UNKNOWN", &[accepted]))
+}
+
+/// The name of a code in the Connect protocol.
+pub(crate) const fn connect_name(code: Code) -> &'static str {
+    match code {
+        Code::Ok => "ok",
+        Code::Cancelled => "canceled",
+        Code::Unknown => "unknown",
+        Code::InvalidArgument => "invalid_argument",
+        Code::DeadlineExceeded => "deadline_exceeded",
+        Code::NotFound => "not_found",
+        Code::AlreadyExists => "already_exists",
+        Code::PermissionDenied => "permission_denied",
+        Code::ResourceExhausted => "resource_exhausted",
+        Code::FailedPrecondition => "failed_precondition",
+        Code::Aborted => "aborted",
+        Code::OutOfRange => "out_of_range",
+        Code::Unimplemented => "unimplemented",
+        Code::Internal => "internal",
+        Code::Unavailable => "unavailable",
+        Code::DataLoss => "data_loss",
+        Code::Unauthenticated => "unauthenticated",
+    }
 }
 
 /// The longest message that quotes a client, because statuses travel in headers, which have a

@@ -8,8 +8,9 @@ use std::sync::atomic::AtomicBool;
 use anyhow::bail;
 use clap::Args;
 use sudoku_stream::answer::CheckForm;
+use sudoku_stream::client::ClientError;
 use sudoku_stream::input::{InputError, Reader, Shard, Source, Version};
-use sudoku_stream::offline::{OfflineError, Output, Progress, RunIdentity};
+use sudoku_stream::offline::{OfflineError, Output, OutputError, Progress, RunIdentity};
 
 use super::early_end::EarlyEnd;
 use super::input::{Input, check_row_form};
@@ -290,6 +291,8 @@ pub fn stopped(
     let is_cancelled = matches!(known, Some(OfflineError::Cancelled));
     let answers = output.progress().tally.answers;
     let mut how_far = format!("Stopped after {}", done(output.progress()));
+    let has_lost_servers = error.is::<ClientError<OutputError>>();
+    let lacks_resume = has_lost_servers && output.could_be_kept();
     let is_kept = match known {
         // The input is another now, so the run cannot be resumed.
         Some(OfflineError::Input(InputError::Shrunk { .. } | InputError::Changed { .. })) => {
@@ -303,6 +306,8 @@ pub fn stopped(
     }
     if is_kept {
         how_far += ", but --resume goes on from here";
+    } else if lacks_resume {
+        how_far += " (with --resume, another run goes on where one has stopped)";
     }
     if is_cancelled {
         return EarlyEnd::Reported(interrupt::report(&how_far));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, ensure};
 use clap::Args;
 use sudoku_stream::client::{Endpoint, RetryPolicy};
+use sudoku_stream::service::first_token;
 
 use super::value::whole;
 
@@ -14,8 +15,8 @@ use super::value::whole;
 pub struct ServerArgs {
     /// Solve on a server; repeat for several, or use commas
     ///
-    /// A server is `127.0.0.1:50051`, which is short for `http://127.0.0.1:50051`, or
-    /// `https://sudoku.example:50051`.
+    /// A server is `127.0.0.1:50051`, which is short for `http://127.0.0.1:50051`,
+    /// `https://sudoku.example:50051`, or `unix:PATH` for a socket of this machine.
     /// It solves with its own threads and back end, and several servers share the work.
     #[arg(
         id = "server",
@@ -71,7 +72,7 @@ pub fn address(named: &str) -> Result<String, String> {
     let port = named.rsplit_once(':').map(|(_, port)| port);
     let has_port =
         port.is_some_and(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()));
-    let is_short = has_port && !named.contains("://");
+    let is_short = has_port && !named.contains("://") && !named.starts_with("unix:");
     Ok(if is_short { format!("http://{named}") } else { named.to_owned() })
 }
 
@@ -110,7 +111,7 @@ pub struct TrustArgs {
     )]
     tls_key: Option<PathBuf>,
 
-    /// File whose first line is the token for the server
+    /// File whose first token is for the server; the server's own file will do
     #[arg(long, hide_short_help = true, help_heading = "Servers", value_name = "FILE")]
     #[arg(env = "SUDOKU_TOKEN_FILE", hide_env = true)]
     token_file: Option<PathBuf>,
@@ -127,7 +128,7 @@ impl TrustArgs {
             (Some(path), Some(key)) => Some((certificate(path)?, private_key(key)?)),
             _ => None,
         };
-        let token = self.token_file.as_deref().map(first_token).transpose()?;
+        let token = self.token_file.as_deref().map(token).transpose()?;
         Ok(Endpoint { url: url.to_owned(), ca, identity, token })
     }
 }
@@ -158,15 +159,11 @@ fn has_pem(text: &[u8], label: &str) -> bool {
         .all(|line| text.contains(line.as_str()))
 }
 
-/// The first line of a file of tokens that is neither blank nor a comment.
-fn first_token(path: &Path) -> anyhow::Result<String> {
+/// The first token of a file.
+fn token(path: &Path) -> anyhow::Result<String> {
     let name = path.display();
     let text = String::from_utf8(read(path)?).map_err(|_| anyhow!("{name} is no text in UTF-8."))?;
-    let is_token = |line: &&str| !line.is_empty() && !line.starts_with('#');
-    // Some editors begin a file with a byte order mark.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let first = text.lines().map(str::trim).find(is_token).map(str::to_owned);
-    first.with_context(|| format!("{name} has no token."))
+    first_token(&text).with_context(|| format!("{name} has no token."))
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
@@ -184,6 +181,7 @@ mod tests {
             ("[::1]:50051", "http://[::1]:50051"),
             ("localhost:7", "http://localhost:7"),
             ("https://a.example:50051", "https://a.example:50051"),
+            ("unix:/run/a:7", "unix:/run/a:7"),
             // The client refuses these.
             ("ftp://a", "ftp://a"),
             ("nonsense", "nonsense"),
