@@ -19,6 +19,7 @@ use bytes::Bytes;
 use h2::server::{Builder, SendResponse};
 use h2::{Ping, PingPong, Reason, RecvStream, SendStream};
 use http_body::{Body as HttpBody, Frame};
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 use tonic::body::Body;
@@ -144,7 +145,8 @@ async fn serve_one<S>(
             Some(Err(error)) => return log(&error),
             None => return,
         };
-        let mut request = request.map(|stream| Body::new(RequestBody { stream, has_data: true }));
+        let mut request =
+            request.map(|stream| Body::new(RequestBody { stream: Some(stream), has_data: true }));
         let slot = CallSlot::default();
         request.extensions_mut().insert(handle.clone());
         request.extensions_mut().insert(Arc::clone(&slot));
@@ -201,9 +203,15 @@ fn log(error: &h2::Error) {
     tracing::debug!(%error, "an HTTP/2 connection has failed");
 }
 
+/// The most that is still read of a request that was answered without it, and for how long. A proxy that
+/// is sending the request takes a reset, of whatever reason, for a failure of the answer.
+const DRAINED_BYTES: usize = 64 * 1024;
+const DRAIN_TIME: Duration = Duration::from_secs(1);
+
 /// The body of a request.
 struct RequestBody {
-    stream: RecvStream,
+    /// `None` once it is dropped.
+    stream: Option<RecvStream>,
     /// Whether its trailers have not been reached.
     has_data: bool,
 }
@@ -217,25 +225,46 @@ impl HttpBody for RequestBody {
         cx: &mut TaskContext<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, h2::Error>>> {
         let this = &mut *self;
+        let Some(stream) = &mut this.stream else { return Poll::Ready(None) };
         if this.has_data {
-            match ready!(this.stream.poll_data(cx)) {
+            match ready!(stream.poll_data(cx)) {
                 Some(Ok(data)) => {
                     // It fails only for more than was received.
-                    let _ = this.stream.flow_control().release_capacity(data.len());
+                    let _ = stream.flow_control().release_capacity(data.len());
                     return Poll::Ready(Some(Ok(Frame::data(data))));
                 }
                 Some(Err(error)) => return Poll::Ready(unless_cancelled(error)),
                 None => this.has_data = false,
             }
         }
-        Poll::Ready(match ready!(this.stream.poll_trailers(cx)) {
+        Poll::Ready(match ready!(stream.poll_trailers(cx)) {
             Ok(trailers) => trailers.map(|trailers| Ok(Frame::trailers(trailers))),
             Err(error) => unless_cancelled(error),
         })
     }
 
     fn is_end_stream(&self) -> bool {
-        self.stream.is_end_stream()
+        self.stream.as_ref().is_none_or(RecvStream::is_end_stream)
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        let stream = self.stream.take().filter(|stream| self.has_data && !stream.is_end_stream());
+        if let (Some(stream), Ok(runtime)) = (stream, Handle::try_current()) {
+            runtime.spawn(timeout(DRAIN_TIME, drain(stream)));
+        }
+    }
+}
+
+/// Reads on in the body of a request that nobody needs any more.
+async fn drain(mut stream: RecvStream) {
+    let mut drained = 0;
+    while let Some(Ok(data)) = stream.data().await {
+        drained += data.len();
+        if drained > DRAINED_BYTES || stream.flow_control().release_capacity(data.len()).is_err() {
+            return;
+        }
     }
 }
 
