@@ -257,15 +257,6 @@ fn odd_files_are_read_or_told_by_name() {
         let advice = "If it does hold puzzles, say how they are written with --notation, --size, --column or --delimiter.";
         assert!(status.ends_with(advice), "{status}");
     }
-    // What arrays become stands in no file, so nothing of it is quoted.
-    let row = "[2,4,3,11,0,8,4,0,0,12,2,3]";
-    for arrays in [format!("[{}]\n", [row; 12].join(",\n")), "[\"abc\",\"def\"]\n".to_owned()] {
-        let error = reading(Cursor::new(arrays.into_bytes())).err().unwrap().to_string();
-        assert_eq!(
-            error,
-            "text has no puzzles: none of its arrays has as many values as a puzzle has cells, which is 1, 16, 81, 256 or 625."
-        );
-    }
     let zeros = File::open("/dev/zero").unwrap().take(50 << 20);
     let error = reading(zeros).err().unwrap().to_string();
     assert_eq!(error, "text is no text: it has a zero byte at offset 0.");

@@ -41,5 +41,6 @@ mod strategies;
 mod sudokud;
 mod symmetry;
 mod terminal;
+mod texts;
 mod trace;
 mod words;
