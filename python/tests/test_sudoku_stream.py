@@ -634,6 +634,12 @@ def test_buffers_of_other_kinds_are_no_puzzles() -> None:
         sudoku.solve_many(array.array("B", bytes(81)))
 
 
+def test_the_package_shows_what_it_means_to() -> None:
+    shown = [name for name in dir(sudoku) if not name.startswith("_")]
+    assert shown == sorted(["NODE_LIMIT", *sudoku.__all__])
+    assert all(hasattr(sudoku, name) for name in dir(sudoku))
+
+
 def test_the_package_has_its_licences_and_a_readme_without_dead_links() -> None:
     package = importlib.metadata.distribution("sudoku-stream")
     licences = [path.name for path in package.files or [] if "licenses" in path.parts]

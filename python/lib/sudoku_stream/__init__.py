@@ -53,6 +53,11 @@ NODE_LIMIT = 1_000_000
 """The default of ``node_limit``: a puzzle that takes more nodes of a search is given up."""
 
 
+def __dir__() -> list[str]:
+    # What a console completes, and not what this file imports.
+    return sorted([*__all__, "NODE_LIMIT", "__doc__", "__version__"])
+
+
 class Solutions(NamedTuple):
     """What :func:`solve_many` returns with ``errors="column"``."""
 
