@@ -560,7 +560,7 @@ mod tests {
         assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[1000..]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_message_that_does_not_go_on_ends_the_call_and_silence_between_messages_does_not() {
         let (sender, mut body) = body();
         sender.try_send(Bytes::from(message(10))).unwrap();
@@ -573,7 +573,7 @@ mod tests {
         assert!(status.message().contains("has not gone on for 0.05 s"), "{status}");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_message_that_comes_slower_than_the_least_rate_ends_the_call_and_a_faster_one_does_not() {
         let trickle = |piece: usize| async move {
             let (sender, mut body) = body_up_to(LONG_MESSAGE_BYTES);
@@ -605,7 +605,7 @@ mod tests {
         assert_eq!(next(&mut body).await.unwrap().unwrap_err().code(), Code::Cancelled);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_body_that_is_translated_is_not_overdue_while_its_pieces_come() {
         let progress = Arc::<BodyProgress>::default();
         let (sender, pieces) = mpsc::channel::<Bytes>(1);
