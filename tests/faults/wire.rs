@@ -25,6 +25,7 @@ pub const CONTINUATION: u8 = 9;
 pub const ACK: u8 = 1;
 pub const END_STREAM: u8 = 1;
 pub const END_HEADERS: u8 = 4;
+pub const PADDED: u8 = 8;
 
 pub const REFUSED_STREAM: u32 = 7;
 pub const CANCEL: u32 = 8;
