@@ -5,7 +5,6 @@
 //! answered; streams end with `UNAVAILABLE`; connections linger until their peers have read
 //! everything. The drain time-out ends what is left.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -42,7 +41,9 @@ use crate::service::http::json::Schema;
 use crate::service::metrics;
 use crate::service::net::admission::{Admission, AdmissionLayer, AdmissionLimits};
 use crate::service::net::capacity::ConnectionCapacity;
-use crate::service::net::connection::{Accepted, ConnectionLimits, LimitsNow, accept, drain_begins};
+use crate::service::net::connection::{
+    Accepted, ConnectionLimits, HttpService, LimitsNow, accept, drain_begins,
+};
 use crate::service::net::framing::Framing;
 use crate::service::net::grpc_only::GrpcOnlyLayer;
 use crate::service::net::http1::{self, Http1Limits};
@@ -512,19 +513,7 @@ impl Server {
     }
 
     /// All services with the layers that every call goes through, behind the gateway.
-    fn gateway(
-        &self,
-    ) -> Gateway<
-        impl Service<
-            http::Request<Body>,
-            Response = http::Response<Body>,
-            Error = Infallible,
-            Future: Send + Unpin,
-        > + Clone
-        + Send
-        + Sync
-        + 'static,
-    > {
+    fn gateway(&self) -> Gateway<impl HttpService<Future: Unpin>> {
         let limits = self.context.limits();
         let admission = Arc::clone(&self.reloader.admission);
         let pools = Arc::clone(&self.context.pools);

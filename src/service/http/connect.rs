@@ -36,11 +36,11 @@ use tonic::codegen::http::{
 };
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
-use tower::Service;
 
 use crate::service::http::envelope::{EnvelopePart, Envelopes, envelope, whole_body};
 use crate::service::http::json::{ErrorJson, MethodTypes, Schema, from_json, to_json};
 use crate::service::http::page::takes_gzip;
+use crate::service::net::connection::HttpService;
 use crate::service::net::framing::{BodyProgress, RequestMessages};
 use crate::service::net::unpack::Encoding;
 use crate::service::wire::status::{body_encoding_unknown, body_invalid, header_invalid, work_broke_down};
@@ -255,17 +255,14 @@ pub(super) fn posted(request: Request<Body>) -> Result<(Request<Body>, MessageCo
 }
 
 /// Answers a unary call. Without a method the call ends as one of an unknown method does.
-pub(super) async fn unary<S>(
-    calls: S,
+pub(super) async fn unary(
+    calls: impl HttpService,
     request: Request<Body>,
     method: Option<MethodTypes>,
     codec: MessageCodec,
     message_bytes: usize,
     schema: Arc<Schema>,
-) -> Result<Response<Body>, Infallible>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
-{
+) -> Result<Response<Body>, Infallible> {
     let is_known = method.is_some();
     let (requested, answered) = method.map(|method| (method.request, method.response)).unzip();
     let takes_gzip = takes_gzip(request.headers(), &ACCEPT_ENCODING);
@@ -317,17 +314,14 @@ fn seconds(delay: Duration) -> u64 {
 }
 
 /// Answers a streaming call.
-pub(super) async fn stream<S>(
-    calls: S,
+pub(super) async fn stream(
+    calls: impl HttpService,
     request: Request<Body>,
     method: Option<MethodTypes>,
     codec: MessageCodec,
     message_bytes: usize,
     schema: Arc<Schema>,
-) -> Result<Response<Body>, Infallible>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
-{
+) -> Result<Response<Body>, Infallible> {
     let is_known = method.is_some();
     let (requested, answered) = method.map(|method| (method.request, method.response)).unzip();
     let takes_gzip = takes_gzip(request.headers(), &STREAM_ACCEPT_ENCODING);
@@ -419,13 +413,10 @@ fn json_text(value: &impl Serialize) -> Bytes {
 }
 
 /// Makes the call, and takes its id out of the headers of the response.
-async fn call<S>(
-    mut calls: S,
+async fn call(
+    mut calls: impl HttpService,
     request: Request<Body>,
-) -> Result<(Response<Body>, Option<HeaderValue>), Infallible>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
-{
+) -> Result<(Response<Body>, Option<HeaderValue>), Infallible> {
     std::future::poll_fn(|cx| calls.poll_ready(cx)).await?;
     let mut response = calls.call(request).await?;
     let id = response.headers_mut().remove(REQUEST_ID);

@@ -22,6 +22,7 @@ use crate::service::http::json::Schema;
 use crate::service::http::page;
 use crate::service::metrics;
 use crate::service::net::admission::headers_len;
+use crate::service::net::connection::HttpService;
 use crate::service::net::drain::DrainedBody;
 use crate::service::net::framing::BodyProgress;
 use crate::service::net::observe::Protocol;
@@ -122,11 +123,7 @@ where
     }
 }
 
-impl<S> Service<Request<Body>> for Gateway<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
-    S::Future: Send + Unpin + 'static,
-{
+impl<S: HttpService<Future: Unpin>> Service<Request<Body>> for Gateway<S> {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = GatewayFuture<S::Future>;
@@ -210,11 +207,7 @@ struct Web<S> {
     schema: Arc<Schema>,
 }
 
-impl<S> Service<Request<Body>> for Web<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
-    S::Future: Send + 'static,
-{
+impl<S: HttpService> Service<Request<Body>> for Web<S> {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = ResponseFuture;

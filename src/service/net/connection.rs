@@ -15,6 +15,7 @@
 //! Who has a place is decided in `capacity.rs`. Some of the peers without one wait, so that they are
 //! counted, and the rest in the system's backlog.
 
+use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -28,7 +29,10 @@ use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+use tonic::body::Body;
+use tonic::codegen::http::{Request, Response};
 use tonic::transport::server::Connected;
+use tower::Service;
 
 use crate::service::metrics::{self, OpenConnection};
 use crate::service::net::capacity::{ConnectionCapacity, Entered};
@@ -71,10 +75,40 @@ pub(crate) struct Accepted {
     pub(crate) http1: mpsc::Sender<Connection>,
 }
 
+/// A service that answers the requests of connections.
+pub(crate) trait HttpService:
+    Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send>
+    + Clone
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<S> HttpService for S where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static
+{
+}
+
 /// Returns when the server begins to shut down.
 pub(crate) async fn drain_begins(mut draining: watch::Receiver<bool>) {
     // An error means that the server is gone, which ends everything as well.
     let _ = draining.wait_for(|&draining| draining).await;
+}
+
+/// Returns when a connection is to be closed behind the answers on hand: at this age, if there is one,
+/// or when the server begins to shut down.
+pub(super) async fn graceful_shutdown_begins(age: Option<Duration>, draining: watch::Receiver<bool>) {
+    let drain_begins = drain_begins(draining);
+    match age {
+        // Which of them it was does not matter.
+        Some(age) => drop(timeout(age, drain_begins).await),
+        None => drain_begins.await,
+    }
 }
 
 /// Serves each connection on a task of its own until the drain begins, then waits for the end of those

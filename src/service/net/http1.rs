@@ -21,15 +21,13 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::{mpsc, watch};
-use tokio::time::sleep;
 use tonic::body::Body;
 use tonic::codegen::http::header::{CONNECTION, HOST};
 use tonic::codegen::http::{HeaderValue, Request, Response, StatusCode, Version};
 use tonic::transport::server::Connected as _;
-use tower::Service;
 
 use crate::service::metrics;
-use crate::service::net::connection::{Connection, drain_begins, serve_each};
+use crate::service::net::connection::{Connection, HttpService, graceful_shutdown_begins, serve_each};
 use crate::service::net::handle::Leave;
 
 /// The most bytes of a request head, and of a body that are read at a time.
@@ -45,30 +43,24 @@ pub(crate) struct Http1Limits {
 }
 
 /// Serves connections until the drain begins, and waits for their end: each is closed after the answer on hand.
-pub(crate) async fn serve<S>(
+pub(crate) async fn serve(
     connections: mpsc::Receiver<Connection>,
-    service: S,
+    service: impl HttpService,
     limits: Http1Limits,
     draining: watch::Receiver<bool>,
-) where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
-    S::Future: Send,
-{
+) {
     serve_each(connections, draining.clone(), |connection| {
         serve_one(connection, service.clone(), limits, draining.clone())
     })
     .await;
 }
 
-async fn serve_one<S>(
+async fn serve_one(
     connection: Connection,
-    service: S,
+    service: impl HttpService,
     limits: Http1Limits,
     draining: watch::Receiver<bool>,
-) where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
-    S::Future: Send,
-{
+) {
     let handle = connection.connect_info();
     let leaving = handle.clone();
     let answer = Answer(Arc::new(move |mut request| {
@@ -93,16 +85,9 @@ async fn serve_one<S>(
         .header_read_timeout(limits.head_timeout)
         .max_buf_size(BUFFER_BYTES)
         .serve_connection(TokioIo::new(connection), answer);
-    let grown_old = async {
-        match limits.connection_age {
-            Some(age) => sleep(age).await,
-            None => std::future::pending().await,
-        }
-    };
     tokio::select! {
         ended = &mut connection => return end(ended, connection).await,
-        () = drain_begins(draining) => {}
-        () = grown_old => {}
+        () = graceful_shutdown_begins(limits.connection_age, draining) => {}
         // What has come of a request that is not whole yet goes with it.
         how = leaving.asked_to_leave(None) => if how == Leave::Now && leaving.idle_for().is_some() {
             return;

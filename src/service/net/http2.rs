@@ -24,16 +24,15 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 use tonic::body::Body;
 use tonic::codegen::http::header::{CONTENT_LENGTH, DATE};
-use tonic::codegen::http::{HeaderValue, Request, Response};
+use tonic::codegen::http::{HeaderValue, Response};
 use tonic::transport::server::Connected as _;
-use tower::Service;
 
 use crate::service::flow_control::{
     CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES,
 };
 use crate::service::metrics::{self, Closed};
 use crate::service::net::call::{CallSlot, EndReason};
-use crate::service::net::connection::{Connection, drain_begins, serve_each};
+use crate::service::net::connection::{Connection, HttpService, graceful_shutdown_begins, serve_each};
 use crate::service::net::handle::{ConnectionHandle, LEAVE_TIME, Leave};
 
 /// The most bytes of answers of a stream that wait for the socket.
@@ -59,16 +58,13 @@ pub(crate) struct Http2Limits {
 pub(crate) type IdleTimeout = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// Serves connections until the drain begins, and waits for their end: each is closed after the answers on hand.
-pub(crate) async fn serve<S>(
+pub(crate) async fn serve(
     connections: mpsc::Receiver<Connection>,
-    service: S,
+    service: impl HttpService,
     limits: Http2Limits,
     idle_timeout: IdleTimeout,
     draining: watch::Receiver<bool>,
-) where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
-    S::Future: Send,
-{
+) {
     serve_each(connections, draining.clone(), |connection| {
         serve_one(connection, service.clone(), limits, Arc::clone(&idle_timeout), draining.clone())
     })
@@ -89,16 +85,13 @@ fn builder(limits: &Http2Limits) -> Builder {
     builder
 }
 
-async fn serve_one<S>(
+async fn serve_one(
     connection: Connection,
-    mut service: S,
+    mut service: impl HttpService,
     limits: Http2Limits,
     idle_timeout: IdleTimeout,
     draining: watch::Receiver<bool>,
-) where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
-    S::Future: Send,
-{
+) {
     let handle = connection.connect_info();
     let opened = tokio::select! {
         opened = builder(&limits).handshake::<_, Bytes>(connection) => opened,
@@ -109,13 +102,13 @@ async fn serve_one<S>(
         Err(error) => return log(&error),
     };
     let mut lost = std::pin::pin!(lost(connection.ping_pong(), handle.clone(), limits));
-    let mut asked_to_leave = std::pin::pin!(asked_to_leave(limits.connection_age, draining));
+    let mut shutdown_begins = std::pin::pin!(graceful_shutdown_begins(limits.connection_age, draining));
     let (mut is_leaving, mut leaves) = (false, None);
     loop {
         let accepted = tokio::select! {
             biased;
             accepted = connection.accept() => accepted,
-            () = &mut asked_to_leave, if !is_leaving => {
+            () = &mut shutdown_begins, if !is_leaving => {
                 is_leaving = true;
                 connection.graceful_shutdown();
                 continue;
@@ -160,20 +153,6 @@ async fn serve_one<S>(
 async fn say_goodbye(mut connection: h2::server::Connection<Connection, Bytes>, reason: Reason) {
     connection.abrupt_shutdown(reason);
     let _ = timeout(LEAVE_TIME, poll_fn(|cx| connection.poll_closed(cx))).await;
-}
-
-/// Returns when the client is to make a new connection.
-async fn asked_to_leave(age: Option<Duration>, draining: watch::Receiver<bool>) {
-    let grown_old = async {
-        match age {
-            Some(age) => sleep(age).await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        () = grown_old => {}
-        () = drain_begins(draining) => {}
-    }
 }
 
 /// Returns when a client that was silent for the interval has not answered a ping within the time-out.
