@@ -48,8 +48,25 @@ pub(crate) struct ConnectionCapacity {
     limit: AtomicUsize,
     waiting: Arc<Semaphore>,
     open: Mutex<OpenConnections>,
-    /// When it was last logged that there is no capacity, and that an address has its share.
-    logged: [Mutex<Option<Instant>>; 2],
+    /// The warning that all connections are open, and the one that an address has its share.
+    full_warning: RareLine,
+    share_warning: RareLine,
+}
+
+/// A line that is logged once a minute at most.
+#[derive(Default)]
+struct RareLine {
+    logged_at: Mutex<Option<Instant>>,
+}
+
+impl RareLine {
+    fn log(&self, line: impl FnOnce()) {
+        let mut logged_at = self.logged_at.lock().ignore_poison();
+        if logged_at.is_none_or(|at| at.elapsed() >= LOG_INTERVAL) {
+            *logged_at = Some(Instant::now());
+            line();
+        }
+    }
 }
 
 #[derive(Default)]
@@ -90,7 +107,8 @@ impl ConnectionCapacity {
             limit: AtomicUsize::new(connections),
             waiting: Arc::new(Semaphore::new(WAITING)),
             open: Mutex::default(),
-            logged: <[_; 2]>::default(),
+            full_warning: RareLine::default(),
+            share_warning: RareLine::default(),
         })
     }
 
@@ -139,7 +157,7 @@ impl ConnectionCapacity {
         if !self.has_share(handle) {
             metrics::closed(Closed::Share);
             let limit = self.limit.load(Ordering::Relaxed);
-            self.log(1, || {
+            self.share_warning.log(|| {
                 let peer = handle.peer();
                 tracing::warn!(%peer, "an address has its share of the {limit} connections of --max-connections; further ones of it are closed");
             });
@@ -180,20 +198,11 @@ impl ConnectionCapacity {
         }
         drop(open);
         let limit = self.limit.load(Ordering::Relaxed);
-        self.log(0, || {
+        self.full_warning.log(|| {
             tracing::warn!(
                 "all {limit} connections of --max-connections are open, and none is idle; further ones wait"
             );
         });
-    }
-
-    /// Logs something once a minute.
-    fn log(&self, kind: usize, line: impl FnOnce()) {
-        let mut logged = self.logged[kind].lock().ignore_poison();
-        if logged.is_none_or(|at| at.elapsed() >= LOG_INTERVAL) {
-            *logged = Some(Instant::now());
-            line();
-        }
     }
 }
 
