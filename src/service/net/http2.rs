@@ -310,14 +310,15 @@ impl AnswerStream {
 
     /// Sends a body, and ends the call of a client that does not take it.
     async fn send(&self, mut body: Body, mut stream: SendStream<Bytes>) {
-        match self.send_frames(&mut body, &mut stream, (self.idle_timeout)()).await {
+        let idle = (self.idle_timeout)();
+        match self.send_frames(&mut body, &mut stream, idle).await {
             Ok(()) | Err(Unsent::Gone) => return,
             Err(Unsent::Unread) => {}
         }
         metrics::refused("idle_timeout");
         tracing::info!(peer = %self.handle.peer(), "ending a stream of a client that does not read its answers");
         if let Some(call) = self.slot.get() {
-            call.end(EndReason::Unread((self.idle_timeout)()));
+            call.end(EndReason::Unread(idle));
             call.cut_off();
         }
         // The call ends with its status, which needs no room in the window of the client if it is in
