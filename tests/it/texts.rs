@@ -113,6 +113,11 @@ fn pieces(text: &[u8], size: usize) -> Result<Source, InputError> {
     Source::reading("text".to_owned(), Box::new(Pieces(Cursor::new(text.to_vec()), size)))
 }
 
+/// A reader of a text that is not refused.
+fn reader(text: &[u8], case: &Case) -> Reader {
+    pieces(text, usize::MAX).unwrap().read(&case.hint.hint()).unwrap()
+}
+
 /// All puzzles that a reader hands out.
 fn puzzles(reader: &mut Reader) -> Meaning {
     let order = reader.format().order();
@@ -317,23 +322,33 @@ fn parts(mut reader: Reader) -> (SolveJob, Vec<Vec<u8>>) {
     (job, parts)
 }
 
-/// Whether this is an answer to a puzzle or a bad one.
-fn answers(answer: &str, wanted: &str, is_in_letters: bool) -> bool {
+/// Cells in the symbols of `letters`, if all of them are known.
+fn in_letters(cells: &str, alphabet: &Alphabet) -> Option<String> {
+    let (symbols, letters) = (alphabet.symbols(), Alphabet::Letters.symbols());
+    let letter = |cell| symbols.iter().position(|&symbol| symbol == cell).map(|at| letters[at].into());
+    cells.bytes().map(|cell| if cell == b'.' { Some('.') } else { letter(cell) }).collect()
+}
+
+/// Whether this is an answer in this alphabet to a puzzle or a bad one.
+fn answers(answer: &str, wanted: &str, alphabet: &Alphabet) -> bool {
     if wanted.starts_with("Line ") {
         return answer.strip_prefix("error: ") == Some(wanted);
     }
     let (line, cells) = wanted.split_once(' ').unwrap();
     match answer.strip_prefix("error: ") {
         Some(sentence) => sentence.starts_with(&format!("Line {line} ")),
-        None => !is_in_letters || answer.starts_with(cells),
+        None => {
+            let (puzzle, _) = answer.split_once(',').unwrap_or((answer, ""));
+            in_letters(puzzle, alphabet).as_deref() == Some(cells)
+        }
     }
 }
 
 /// What differs between these answers and the puzzles of a case.
-fn compare(name: &str, way: &str, found: &[String], case: &Case, is_in_letters: bool) -> Option<String> {
+fn compare(name: &str, way: &str, found: &[String], case: &Case, alphabet: &Alphabet) -> Option<String> {
     let mut pairs = found.iter().zip(&case.puzzles);
-    let is_same = found.len() == case.puzzles.len()
-        && pairs.all(|(found, wanted)| answers(found, wanted, is_in_letters));
+    let is_same =
+        found.len() == case.puzzles.len() && pairs.all(|(found, wanted)| answers(found, wanted, alphabet));
     (!is_same).then(|| format!("{name}, {way}: {found:#?}\nwanted: {:#?}", case.puzzles))
 }
 
@@ -343,18 +358,18 @@ async fn a_stream_answers_the_puzzles_of_each_text() {
     let mut faults = Vec::new();
     for (name, case) in cases().iter().filter(|(_, case)| case.refused.is_none()) {
         let text = fs::read(folder().join("cases").join(name)).unwrap();
-        let reader = pieces(&text, usize::MAX).unwrap().read(&case.hint.hint()).unwrap();
-        let is_in_letters = *reader.format().alphabet() == Alphabet::Letters;
+        let reader = reader(&text, case);
+        let alphabet = reader.format().alphabet().clone();
         let (job, messages) = parts(reader);
         let found = streamed(&server, job, messages).await;
-        faults.extend(compare(name, "parts of a stream", &found, case, is_in_letters));
+        faults.extend(compare(name, "parts of a stream", &found, case, &alphabet));
         let job = SolveJob { hint: case.hint.hint(), ..SolveJob::default() };
         let found = streamed(&server, job, vec![text]).await;
         // Arrays and addresses are known by the readers of files only.
         if found.last().is_some_and(|answer| answer.contains("The service reads lines, tables")) {
             continue;
         }
-        faults.extend(compare(name, "a stream", &found, case, is_in_letters));
+        faults.extend(compare(name, "a stream", &found, case, &alphabet));
     }
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
@@ -372,8 +387,9 @@ fn a_text_that_is_typed_means_the_same() {
         let output = command.arg(OsStr::from_bytes(&text)).output().unwrap();
         let found: Vec<String> = stdout(&output).lines().map(str::to_owned).collect();
         let is_taken = !stderr(&output).contains("os error");
-        let is_in_letters = !case.puzzles.iter().any(|puzzle| puzzle.contains(|cell| cell > '9'));
-        Some(is_taken.then(|| compare(name, "an argument", &found, case, is_in_letters)))
+        let reader = reader(&text, case);
+        let alphabet = reader.format().alphabet();
+        Some(is_taken.then(|| compare(name, "an argument", &found, case, alphabet)))
     };
     let typed: Vec<_> = cases().par_iter().filter_map(typed).collect();
     let faults: Vec<&String> = typed.iter().flatten().flatten().collect();
