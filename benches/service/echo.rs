@@ -1,16 +1,17 @@
 //! A plain server with our methods that sends back what it gets: what messages cost by themselves.
 //!
-//! It has the service's transport, settings, allocator and number of threads, and its answers have the size of
-//! the service's own. Nothing else stands between the socket and them.
+//! It has the service's flow control, allocator and number of threads, and its answers have the size of the
+//! service's own. Nothing else stands between the socket and them.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
 
 use sudoku_stream::service::proto::sudoku_service_server::{SudokuService, SudokuServiceServer};
-use sudoku_stream::service::{Limits, proto, transport};
+use sudoku_stream::service::{Limits, proto};
 use tokio::net::TcpListener;
 use tokio_stream::StreamExt as _;
 use tonic::codegen::BoxStream;
+use tonic::transport;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status, Streaming};
 
@@ -36,7 +37,12 @@ pub fn serve() {
             TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.expect("a free port");
         eprintln!("{LISTENING}{}", listener.local_addr().expect("an address"));
         let sockets = TcpIncoming::from(listener).with_nodelay(Some(true));
-        transport(&Limits::default())
+        // The windows, frames and streams of the service.
+        transport::Server::builder()
+            .initial_stream_window_size(1_u32 << 20)
+            .initial_connection_window_size(512_u32 << 20)
+            .max_frame_size(256_u32 << 10)
+            .max_concurrent_streams(Limits::default().streams_per_connection)
             .add_service(SudokuServiceServer::new(Echo))
             .serve_with_incoming(sockets)
             .await

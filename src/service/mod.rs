@@ -45,7 +45,5 @@ pub use net::origin::Origin;
 pub use net::tls::{TlsError, TlsFiles};
 pub use net::tokens::{TokenError, first_token};
 pub use sched::pools::PoolError;
-#[doc(hidden)]
-pub use server::transport;
 pub use server::{ChangedLimits, Readiness, ReadyState, Reloader, ServeError, Server, StartError, Stopped};
 pub use wire::proto;

@@ -23,7 +23,6 @@ use tonic::codegen::Service;
 use tonic::codegen::http;
 use tonic::server::NamedService;
 use tonic::service::Routes;
-use tonic::transport;
 use tonic::{Request, Response, Status, Streaming};
 use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::HealthServer;
@@ -33,9 +32,6 @@ use tower::ServiceBuilder;
 use crate::service::config::{Config, Limits};
 use crate::service::context::Context;
 use crate::service::datasets::Datasets;
-use crate::service::flow_control::{
-    CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES,
-};
 use crate::service::http::gateway::{Gateway, GatewaySettings};
 use crate::service::http::json::Schema;
 use crate::service::metrics;
@@ -624,28 +620,6 @@ fn routes(
         .add_service(compressed!(health))
         .add_service(compressed_both_ways!(reflection().build_v1()?))
         .add_service(compressed_both_ways!(reflection().build_v1alpha()?)))
-}
-
-/// The transport with the settings of this server and without services, for benchmarks that compare
-/// another service with this one.
-#[doc(hidden)]
-#[must_use]
-pub fn transport(limits: &Limits) -> transport::Server {
-    let settings = transport::Server::builder()
-        .initial_stream_window_size(STREAM_WINDOW_BYTES)
-        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
-        .http2_adaptive_window(Some(false))
-        .max_frame_size(FRAME_BYTES)
-        .max_concurrent_streams(limits.streams_per_connection)
-        .http2_max_header_list_size(limits.header_bytes.saturating_mul(HEADERS_TAKEN))
-        .http2_max_pending_accept_reset_streams(Some(limits.reset_streams))
-        .http2_max_local_error_reset_streams(Some(LOCAL_ERROR_RESETS))
-        .http2_keepalive_interval(Some(limits.keepalive_interval))
-        .http2_keepalive_timeout(Some(limits.keepalive_timeout));
-    match limits.connection_age {
-        Some(age) => settings.max_connection_age(age),
-        None => settings,
-    }
 }
 
 /// The methods, each forwarded to its module.
