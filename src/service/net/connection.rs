@@ -564,3 +564,27 @@ impl AsyncWrite for Connection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_is_closed_at_its_age_or_with_the_server() {
+        const AGE: Duration = Duration::from_secs(60);
+        let (drain, draining) = watch::channel(false);
+        let begin = Instant::now();
+        graceful_shutdown_begins(Some(AGE), draining.clone()).await;
+        assert!(begin.elapsed() >= AGE);
+        let ageless = timeout(100 * AGE, graceful_shutdown_begins(None, draining.clone())).await;
+        assert!(ageless.is_err(), "nothing has begun");
+        let begin = Instant::now();
+        drain.send_replace(true);
+        for age in [None, Some(AGE)] {
+            graceful_shutdown_begins(age, draining.clone()).await;
+        }
+        assert_eq!(begin.elapsed(), Duration::ZERO);
+    }
+}
