@@ -352,10 +352,7 @@ impl HttpBody for WholeMessages {
     type Data = Bytes;
     type Error = Status;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut TaskContext<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> FramePoll {
         let this = &mut *self;
         loop {
             if let Some(data) = this.whole.pop_front() {
@@ -438,10 +435,7 @@ impl HttpBody for RequestMessages {
     type Data = Bytes;
     type Error = Status;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut TaskContext<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> FramePoll {
         let message = ready!(self.messages.as_mut().poll_next(cx));
         self.have_ended = message.is_none();
         Poll::Ready(message)

@@ -228,10 +228,7 @@ impl HttpBody for Unpacked {
     type Data = Bytes;
     type Error = Status;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut TaskContext<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> FramePoll {
         let this = &mut *self;
         loop {
             if let Some(plain) = this.plain.pop_front() {
