@@ -1,5 +1,6 @@
 //! Simple functions for a text of puzzles: solve one, count its solutions, answer a list.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::str::FromStr;
@@ -41,7 +42,7 @@ const EMPTY: PuzzleError = PuzzleError { problem: Problem::Empty, line: None };
 /// A text with its format.
 struct Parsed<'a> {
     format: Format,
-    text: &'a [u8],
+    text: Cow<'a, [u8]>,
     /// The number of the line on which `text` begins.
     first_line: u64,
 }
@@ -54,19 +55,20 @@ impl<'a> Parsed<'a> {
     fn with_hint(text: &'a str, hint: &Hint) -> Result<Self, FormatError> {
         let text = text.as_bytes();
         let Preamble { format, body, lines, .. } = sniff(text, hint, true)?.ok_or(EMPTY)?;
-        Ok(Self { format, text: &text[body..], first_line: 1 + lines })
+        let text = format.readable(&text[body..]);
+        Ok(Self { format, text, first_line: 1 + lines })
     }
 
     /// The only puzzle.
     fn single(&self) -> Result<Grid, SolveError> {
-        let mut records = Records::new(&self.format, self.text, self.first_line);
+        let mut records = Records::new(&self.format, &self.text, self.first_line);
         let mut puzzle = Grid::empty(self.format.order());
         let error = records.read(&mut puzzle).ok_or(EMPTY)?.error;
         if records.read(&mut Grid::empty(self.format.order())).is_some() {
             return Err(SolveError::Several);
         }
         match error {
-            Some(error) => Err(single_error(&self.format, self.text, &error).into()),
+            Some(error) => Err(single_error(&self.format, &self.text, &error).into()),
             None => Ok(puzzle),
         }
     }
@@ -146,7 +148,7 @@ pub fn solutions(text: &str, limit: u64) -> Result<Vec<Grid>, SolveError> {
     let enumerators = Enumerators::new(format, EnumerateTask { limit, ..EnumerateTask::default() });
     let (mut solutions, mut failed) = (Vec::new(), None);
     let never = AtomicBool::new(false);
-    let listed = enumerators.enumerate(Block { text, first_line }, &never, |row| {
+    let listed = enumerators.enumerate(Block { text: &text, first_line }, &never, |row| {
         match &row.event {
             SolutionEvent::Solution { solution, .. } => solutions.push((*solution).clone()),
             SolutionEvent::Error(error) => failed = Some(error.problem.clone()),
@@ -220,8 +222,9 @@ pub fn answers(text: &str) -> Result<Answers<'_>, FormatError> {
 /// The iterator of [`answers`].
 pub struct Answers<'a> {
     solvers: Solvers,
-    /// The text that has not been read yet.
-    rest: &'a [u8],
+    text: Cow<'a, [u8]>,
+    /// The bytes that have been read.
+    at: usize,
     line: u64,
     ready: VecDeque<Result<Answered, PuzzleError>>,
 }
@@ -232,13 +235,14 @@ const BLOCK_BYTES: usize = 512 * 1024;
 impl<'a> Answers<'a> {
     fn of(parsed: Parsed<'a>, task: Task) -> Self {
         let Parsed { format, text, first_line } = parsed;
-        Self { solvers: Solvers::new(format, task), rest: text, line: first_line, ready: VecDeque::new() }
+        Self { solvers: Solvers::new(format, task), text, at: 0, line: first_line, ready: VecDeque::new() }
     }
 
     /// Answers the next block.
     fn refill(&mut self) {
         let (format, task) = (self.solvers.format(), *self.solvers.task());
-        let (text, rest) = self.rest.split_at(format.cut_about(self.rest, BLOCK_BYTES));
+        let rest = &self.text[self.at..];
+        let text = &rest[..format.cut_about(rest, BLOCK_BYTES)];
         let block = Block { text, first_line: self.line };
         let ready = &mut self.ready;
         let never = AtomicBool::new(false);
@@ -251,12 +255,12 @@ impl<'a> Answers<'a> {
         };
         let answered = self.solvers.with(|solver| solver.answer_block(format, &task, block, &never, take));
         debug_assert!(answered.is_ok(), "the flag is never raised");
-        self.rest = rest;
+        self.at += text.len();
         self.line += memchr::memchr_iter(b'\n', text).count() as u64;
     }
 
     fn next_answer(&mut self) -> Option<Result<Answered, PuzzleError>> {
-        while self.ready.is_empty() && !self.rest.is_empty() {
+        while self.ready.is_empty() && self.at < self.text.len() {
             self.refill();
         }
         self.ready.pop_front()

@@ -158,7 +158,7 @@ fn assert_solved(request: &proto::SolveRequest, response: &proto::SolveResponse)
     };
     let text = either(&request.text, &request.puzzle);
     let puzzles = count(text, &hint).map_or(1, |(puzzles, _)| puzzles.max(1));
-    assert_eq!(response.answers.len() as u64, puzzles);
+    assert_eq!(response.answers.len() as u64, puzzles, "{:?} {hint:?}", String::from_utf8_lossy(text));
     response.answers.iter().for_each(assert_is_answer);
 }
 

@@ -219,8 +219,8 @@ impl ServerWorker {
                 }
                 next = next(requests.as_ref(), &queue, self.number), if unanswered.len() < MAX_UNANSWERED => match next {
                     Some((number, block)) => {
-                        let puzzles =
-                            self.header.notation.and_then(|notation| notation.count_puzzles(&block.lines));
+                        let notation = self.header.notation.filter(|notation| notation.is_by_line());
+                        let puzzles = notation.map(|notation| notation.count_puzzles(&block.lines));
                         unanswered.push_back(SentBlock { number, first_line: block.first_line, puzzles });
                         let request = self.request(block, std::mem::take(&mut is_first));
                         // The channel has capacity: `next` waited for it. If the stream has ended,

@@ -4,7 +4,7 @@ use std::io;
 
 use super::MAX_PASSED_BYTES;
 use super::compression::Refusal;
-use crate::text::{FormatError, MAX_TRIPLES_BYTES, Misfit, Problem, PuzzleError};
+use crate::text::{FormatError, MAX_PUZZLE_BYTES, Misfit, Problem, PuzzleError};
 
 /// The error of an input that cannot be read, or not to its end.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +74,7 @@ pub enum InputError {
     /// a line that was to be copied. Or a section of rows that are no puzzles, such as those of
     /// `[Solutions]`, is as long.
     #[error(
-        "{name} has a puzzle or section that does not end within {MAX_TRIPLES_BYTES} bytes of line {line}."
+        "{name} has a puzzle or section that does not end within {MAX_PUZZLE_BYTES} bytes of line {line}."
     )]
     TooLong {
         /// The input.
@@ -115,6 +115,9 @@ fn with_flags(error: &FormatError) -> String {
     match error {
         FormatError::Puzzle(PuzzleError { problem: Problem::AmbiguousBlockSize, .. }) => {
             format!("{error} If this is a list of 1x1 puzzles, say --notation lines.")
+        }
+        FormatError::AmbiguousLayout { .. } => {
+            format!("{error} Say which with --column, --notation or --size.")
         }
         FormatError::Puzzle(PuzzleError { problem: Problem::BlockSizeOrCount, .. }) => format!(
             "{}, or say --notation lines, which reads it as a bad puzzle.",

@@ -9,9 +9,8 @@ use super::columnar::ParquetFile;
 use super::prefix::PrefixHasher;
 use super::{InputError, MAX_PASSED_BYTES, Source};
 use crate::answer::Block;
-use crate::grid::Grid;
 use crate::poison::IgnorePoison as _;
-use crate::text::{Format, Hint, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, Records, skip_lines_above};
+use crate::text::{Format, MAX_LINE_BYTES, MAX_PUZZLE_BYTES, Rest, skip_lines_above};
 
 /// A reader of an input, chunk by chunk.
 pub struct Reader {
@@ -19,10 +18,15 @@ pub struct Reader {
     pub(super) format: Format,
     /// The lines above the puzzles that belong to their format, where there are some.
     pub(super) prelude: Vec<u8>,
-    /// What the format was detected from, if it is that of a `grid`.
-    pub(super) sample: Option<FormatSample>,
     /// Bytes read but not handed out: an unfinished puzzle, at most.
     pub(super) pending: Vec<u8>,
+    /// Lines that were converted and not handed out, and the number of the first.
+    pub(super) converted: Option<(Vec<u8>, u64)>,
+    /// What follows when all that was written has been read: [`Rest::Awaited`] if somebody may wait for the
+    /// answer to each puzzle before writing the next one.
+    pub(super) rest_of_drained: Rest,
+    /// The lines that were passed over in a text that is converted.
+    pub(super) passed_lines: u64,
     /// The number of bytes read from the source.
     pub(super) taken: u64,
     /// The number of the next chunk's first line.
@@ -45,15 +49,6 @@ pub struct Reader {
     pub(super) buffers: ChunkBuffers,
 }
 
-/// What the format of an input was detected from.
-#[derive(Clone, Debug)]
-pub struct FormatSample {
-    /// The beginning of the input, without a byte-order mark, blank lines and comments at its start.
-    pub text: Vec<u8>,
-    /// What was known about it, and the notation.
-    pub hint: Hint,
-}
-
 impl Reader {
     /// The format of the input.
     #[must_use]
@@ -69,12 +64,11 @@ impl Reader {
         &self.prelude
     }
 
-    /// What the format was detected from, for whoever has parts of the input read elsewhere. Only for
-    /// `grid`, because nothing but the beginning of the text shows what its rows look like; of any
-    /// other format [`Hint::of`] is enough.
+    /// The lines that have been passed over so far, because they are no puzzles, comments or separators;
+    /// none where every line is answered.
     #[must_use]
-    pub const fn sample(&self) -> Option<&FormatSample> {
-        self.sample.as_ref()
+    pub const fn passed_lines(&self) -> u64 {
+        self.passed_lines
     }
 
     /// The Parquet file whose rows are read, if it is one.
@@ -152,14 +146,19 @@ impl Reader {
             let Some(mut chunk) = self.next_chunk()? else { break };
             if self.line > first {
                 // The range may begin inside this chunk: the rest of the chunk is read again.
-                let (at, line) = begin_from(&self.format, chunk.block(), first);
+                let (at, line) = begin_from(chunk.block(), first);
                 let mut rest = chunk.text.split_off(at);
-                if !rest.is_empty() {
+                if rest.is_empty() {
+                    continue;
+                }
+                if self.format.layout().is_some() {
+                    self.converted = Some((rest, line));
+                } else {
                     rest.append(&mut self.pending);
                     self.pending = rest;
                     self.line = line;
-                    break;
                 }
+                break;
             }
         }
         self.last_line = last;
@@ -173,7 +172,7 @@ impl Reader {
     }
 
     /// Keeps lines whole, for whoever copies them (default: what is not read of a line may be cut
-    /// off). A line without an end within [`MAX_TRIPLES_BYTES`] is then an error, unless it is no
+    /// off). A line without an end within [`MAX_PUZZLE_BYTES`] is then an error, unless it is no
     /// puzzle.
     pub const fn keep_lines(&mut self) {
         self.keeps_lines = true;
@@ -184,6 +183,9 @@ impl Reader {
     /// # Errors
     /// Errors of reading, after everything before the error has been handed out.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>, InputError> {
+        if let Some((text, first_line)) = self.converted.take() {
+            return Ok(Some(self.chunk(text, first_line, self.line)));
+        }
         if self.line > self.last_line {
             return Ok(None);
         }
@@ -196,30 +198,64 @@ impl Reader {
             .try_reserve_exact(bytes)
             .map_err(|_| InputError::io(self.name(), io::ErrorKind::OutOfMemory.into()))?;
         buffer.append(&mut self.pending);
-        let mut cut = 0;
+        let cut = self.fill_chunk(&mut buffer)?;
+        self.pending.extend_from_slice(&buffer[cut.bytes..]);
+        buffer.truncate(cut.bytes);
+        if buffer.is_empty() {
+            return Ok(None);
+        }
+        let mut lines = memchr::memchr_iter(b'\n', &buffer).count() as u64;
+        lines += u64::from(buffer.last() != Some(&b'\n'));
+        let first_line = self.line;
+        self.line += lines;
+        if let Some(converted) = cut.converted {
+            buffer.clear();
+            self.buffers.lock().ignore_poison().push(std::mem::replace(&mut buffer, converted));
+        }
+        Ok(Some(self.chunk(buffer, first_line, self.line)))
+    }
+
+    /// A chunk of these lines, up to the last one that is wanted.
+    fn chunk(&mut self, mut text: Vec<u8>, first_line: u64, next_line: u64) -> Chunk {
+        if next_line - 1 > self.last_line {
+            let block = Block { text: &text, first_line };
+            let (end, _) = begin_from(block, self.last_line + 1);
+            text.truncate(end);
+        }
+        self.is_at_start = false;
+        let prefix = self.source.hasher.as_ref().map(PrefixHasher::prefix);
+        let (end, buffers) = (self.offset(), Arc::clone(&self.buffers));
+        Chunk { text, first_line, end, prefix, buffers }
+    }
+
+    /// Reads until there are whole puzzles, or the end.
+    fn fill_chunk(&mut self, buffer: &mut Vec<u8>) -> Result<Cut, InputError> {
+        let mut cut = Cut::default();
         let is_full = buffer.len() >= self.chunk_bytes;
         // Whoever wrote whole puzzles and no more may be waiting for their answers.
-        if is_full || (!buffer.is_empty() && self.source.is_drained()) {
+        let is_awaited = self.source.is_drained();
+        if is_full || (!buffer.is_empty() && is_awaited) {
             // The beginning, from which the format is detected, may be worth many chunks.
+            let rest = if is_awaited { self.rest_of_drained } else { Rest::More };
             let mut bytes = self.chunk_bytes.min(buffer.len());
-            cut = self.format.cut(&buffer[..bytes], false);
-            while cut == 0 && bytes < buffer.len() {
+            cut = self.cut(&buffer[..bytes], rest);
+            while cut.bytes == 0 && bytes < buffer.len() {
                 bytes = (2 * bytes).min(buffer.len());
-                cut = self.format.cut(&buffer[..bytes], false);
+                cut = self.cut(&buffer[..bytes], rest);
             }
-            if cut == 0 && is_full {
-                self.bound(&mut buffer)?;
+            if cut.bytes == 0 && is_full {
+                self.bound(buffer)?;
             }
         }
-        while cut == 0 {
+        while cut.bytes == 0 {
             let old = buffer.len();
             let capacity = if self.has_ended { 0 } else { self.capacity() };
-            let length = match self.source.fill(&mut buffer, capacity, self.taken) {
+            let length = match self.source.fill(buffer, capacity, self.taken) {
                 Ok(length) => length,
                 Err(failure) => {
                     // The whole puzzles before the failure are handed out first.
-                    cut = self.format.cut(&buffer, false);
-                    if cut == 0 {
+                    cut = self.cut(buffer, Rest::More);
+                    if cut.bytes == 0 {
                         return Err(failure);
                     }
                     self.source.deferred = Some(failure);
@@ -234,37 +270,35 @@ impl Reader {
                 self.passed = (end.is_none() && length > 0).then_some(passed);
                 buffer.drain(old..end.map_or(buffer.len(), |end| old + end));
                 if self.passed.is_some_and(|passed| passed > MAX_PASSED_BYTES) {
-                    let line = self.line + memchr::memchr_iter(b'\n', &buffer).count() as u64;
+                    let line = self.line + memchr::memchr_iter(b'\n', buffer).count() as u64;
                     return Err(InputError::Endless { name: self.name().to_owned(), line });
                 }
             }
-            let at_end = length == 0;
-            cut = self.format.cut(&buffer, at_end);
-            if at_end {
+            let rest = match length {
+                0 => Rest::Nothing,
+                _ if self.source.is_drained() => self.rest_of_drained,
+                _ => Rest::More,
+            };
+            cut = self.cut(buffer, rest);
+            if rest == Rest::Nothing {
                 break;
             }
-            if cut == 0 {
-                self.bound(&mut buffer)?;
+            if cut.bytes == 0 {
+                self.bound(buffer)?;
             }
         }
-        self.pending.extend_from_slice(&buffer[cut..]);
-        buffer.truncate(cut);
-        if buffer.is_empty() {
-            return Ok(None);
+        Ok(cut)
+    }
+
+    /// The whole puzzles at the start of a text, converted to lines if they are none.
+    fn cut(&mut self, text: &[u8], rest: Rest) -> Cut {
+        match self.format.convert(text, rest) {
+            None => Cut { bytes: self.format.cut(text, rest == Rest::Nothing), converted: None },
+            Some(converted) => {
+                self.passed_lines += converted.passed;
+                Cut { bytes: converted.taken, converted: Some(converted.text) }
+            }
         }
-        let mut lines = memchr::memchr_iter(b'\n', &buffer).count() as u64;
-        lines += u64::from(buffer.last() != Some(&b'\n'));
-        let first_line = self.line;
-        self.line += lines;
-        if self.line - 1 > self.last_line {
-            let block = Block { text: &buffer, first_line };
-            let (end, _) = begin_from(&self.format, block, self.last_line + 1);
-            buffer.truncate(end);
-        }
-        self.is_at_start = false;
-        let prefix = self.source.hasher.as_ref().map(PrefixHasher::prefix);
-        let (end, buffers) = (self.offset(), Arc::clone(&self.buffers));
-        Ok(Some(Chunk { text: buffer, first_line, end, prefix, buffers }))
     }
 
     /// The number of bytes to read next: up to the next multiple of the chunk size.
@@ -277,39 +311,32 @@ impl Reader {
     fn bound(&mut self, buffer: &mut Vec<u8>) -> Result<(), InputError> {
         let line_start = memchr::memrchr(b'\n', buffer).map_or(0, |end| end + 1);
         let line = &buffer[line_start..];
-        let most = if self.keeps_lines { MAX_TRIPLES_BYTES } else { MAX_LINE_BYTES };
+        let most = if self.keeps_lines { MAX_PUZZLE_BYTES } else { MAX_LINE_BYTES };
         if line.len() > most && (!self.keeps_lines || skip_lines_above(line, true).0 > 0) {
             buffer.truncate(line_start + MAX_LINE_BYTES);
             self.passed = Some(0);
         }
-        if buffer.len() > MAX_TRIPLES_BYTES {
+        if buffer.len() > MAX_PUZZLE_BYTES {
             return Err(InputError::TooLong { name: self.name().to_owned(), line: self.line });
         }
         Ok(())
     }
 }
 
-/// The offset in a block of the first puzzle that begins on line `line` or later, and the number of
-/// the line at that offset. The block has to begin before that line.
-fn begin_from(format: &Format, block: Block<'_>, line: u64) -> (usize, u64) {
+/// The whole puzzles at the start of a text.
+#[derive(Default)]
+struct Cut {
+    /// Their bytes.
+    bytes: usize,
+    /// What they were converted to.
+    converted: Option<Vec<u8>>,
+}
+
+/// The offset in a block of the line with this number, or of its end, and that number. The block has to
+/// begin before that line, or nothing of it is before the offset.
+fn begin_from(block: Block<'_>, line: u64) -> (usize, u64) {
     let text = block.text;
-    if format.is_by_line() {
-        let lines = usize::try_from(line - block.first_line).unwrap_or(usize::MAX);
-        let end = memchr::memchr_iter(b'\n', text).nth(lines - 1);
-        return end.map_or((text.len(), line), |end| (end + 1, line));
-    }
-    let mut records = Records::new(format, text, block.first_line);
-    let mut puzzle = Grid::empty(format.order());
-    loop {
-        let (at, first_line) = (text.len() - records.rest().len(), records.line());
-        match records.read(&mut puzzle) {
-            Some(record) if record.line < line => {}
-            Some(_) => {
-                let end = format.end_from(text, at);
-                let passed = memchr::memchr_iter(b'\n', &text[at..end]).count();
-                return (end, first_line + passed as u64);
-            }
-            None => return (text.len(), first_line),
-        }
-    }
+    let Some(last) = line.checked_sub(block.first_line + 1) else { return (0, block.first_line) };
+    let end = usize::try_from(last).ok().and_then(|last| memchr::memchr_iter(b'\n', text).nth(last));
+    end.map_or((text.len(), line), |end| (end + 1, line))
 }

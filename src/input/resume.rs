@@ -45,6 +45,8 @@ impl Reader {
         } else {
             self.read_past(offset, end)?;
         }
+        // It ended with what was held back of it.
+        self.converted = None;
         self.is_at_start = false;
         Ok(())
     }

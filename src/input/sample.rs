@@ -5,10 +5,10 @@ use std::mem;
 use super::chunk::ChunkBuffers;
 use super::kind::{Named, TAR};
 use super::source::{Backing, Decoding};
-use super::{CHUNK_BYTES, FormatSample, InputError, MAX_PASSED_BYTES, Reader, Source};
+use super::{CHUNK_BYTES, InputError, MAX_PASSED_BYTES, Reader, Source};
 use crate::grid::{Grid, Order};
 use crate::text::{
-    Alphabet, BYTE_ORDER_MARK, Hint, Misfit, Notation, Records, SAMPLE_BYTES, detect, skip_lines_above,
+    Alphabet, BYTE_ORDER_MARK, Hint, Misfit, Notation, Records, Rest, SAMPLE_BYTES, detect, skip_lines_above,
 };
 #[cfg(feature = "parquet")]
 use crate::text::{Column, Delimiter};
@@ -156,7 +156,6 @@ impl Source {
                 break;
             }
         }
-        let is_blank = |text: &[u8]| skip_lines_above(text, true).0 == text.len();
         let whole = sample.len() < SAMPLE_BYTES && opening_bytes.is_none();
         if sample.is_empty() {
             return Err(self.deferred.unwrap_or(InputError::Empty { name: self.name }));
@@ -176,14 +175,9 @@ impl Source {
             }
             return Err(InputError::NoPuzzle { name: self.name, misfit: misfit.after(line - 1) });
         }
-        let is_grid = opening.format.notation() == Notation::Grid;
-        let kept = is_grid.then(|| FormatSample {
-            text: seen.to_vec(),
-            hint: Hint { notation: Some(Notation::Grid), ..hint.clone() },
-        });
         let prelude = sample.drain(..opening.body).collect();
         line += opening.lines;
-        if whole && is_blank(&sample) {
+        if whole && Notation::Lines.count_puzzles(&sample) == 0 {
             return Err(self.deferred.unwrap_or(InputError::Empty { name: self.name }));
         }
         let has_ended = at_end && self.deferred.is_none() && self.len_bytes().is_none();
@@ -191,8 +185,10 @@ impl Source {
             source: self,
             format: opening.format,
             prelude,
-            sample: kept,
             pending: sample,
+            converted: None,
+            rest_of_drained: if is_eager { Rest::Awaited } else { Rest::More },
+            passed_lines: 0,
             taken,
             line,
             has_ended,
@@ -226,8 +222,10 @@ fn first_puzzle_end(text: &[u8], hint: &Hint) -> Option<usize> {
         let is_large = format.order() > Order::ALL[0];
         let is_likely = opening.misfit.is_none() && is_large;
         // Rulers and titles are whole without a puzzle.
-        let whole = &body[..format.cut(body, false)];
-        Records::new(format, whole, 1)
+        let whole = format
+            .convert(body, Rest::Awaited)
+            .map_or_else(|| body[..format.cut(body, false)].to_vec(), |converted| converted.text);
+        Records::new(format, &whole, 1)
             .read(&mut puzzle)
             .is_some_and(|record| is_given(hint) || (record.error.is_none() && is_likely))
     };

@@ -123,7 +123,7 @@ impl Reader {
         // two shards would have that line.
         let body = self.line_start();
         let first = self.source.first_line_from(start, body)?;
-        if self.format.is_by_line() {
+        if self.format.layout().is_none() {
             if first.offset > self.offset() {
                 self.seek(first)?;
             }
@@ -140,7 +140,7 @@ impl Reader {
             };
             self.limit_lines(first.line, last)?;
         }
-        self.first_byte = self.offset();
+        self.first_byte = first.offset;
         self.is_at_start = shard.number.get() == 1;
         Ok(())
     }

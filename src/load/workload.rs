@@ -152,7 +152,9 @@ impl Workload {
                 match record.error {
                     None => format.write_cells(&puzzle, &mut text),
                     Some(_)
-                        if from.is_by_line() && raw.len() <= MAX_LINE_BYTES && is_answered(&format, raw) =>
+                        if from.layout().is_none()
+                            && raw.len() <= MAX_LINE_BYTES
+                            && is_answered(&format, raw) =>
                     {
                         text.extend_from_slice(raw);
                     }

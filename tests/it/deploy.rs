@@ -84,7 +84,7 @@ fn a_server_exports_the_metrics_that_it_declares() {
     let metrics = unused_address().to_string();
     let server = Daemon::start(&["--metrics-listen", &metrics]);
     let solved =
-        sudoku(&["solve", fixture("strategies.txt").to_str().unwrap(), "--server", &server.url()]).output();
+        sudoku(&["solve", fixture("good/nine.header").to_str().unwrap(), "--server", &server.url()]).output();
     succeeded(&solved.unwrap());
     // The time of a batch is known a little after its answers are.
     let text = wait_for("the time of a batch", || {

@@ -433,7 +433,7 @@ fn a_bomb_stays_bounded() {
         assert!(matches!(read(&path, true), Err(InputError::Empty { .. })));
     }
     // A puzzle of several lines that never ends is given up.
-    let text = format!("{}{}", "1 2 3\n", "# nothing\n".repeat(200_000));
+    let text = format!("{}{}", "1 1 1\n2 2 2\n3 3 3\n4 4 4\n", "# nothing\n".repeat(200_000));
     let (found, error) = drain(&mut reading(Cursor::new(text)).unwrap());
     let sentence = "text has a puzzle or section that does not end within 1048576 bytes of line 1.";
     assert_eq!((found, error.unwrap().to_string().as_str()), (Found::default(), sentence));
@@ -674,7 +674,8 @@ fn puzzles_of_several_lines_are_picked_whole() {
     assert_eq!(index.format().notation(), Notation::Grid);
     for number in [9_000, 1, 4_999, 3_000, 8_999, 2_345] {
         let picked = index.puzzle(number).unwrap().unwrap();
-        assert_eq!(String::from_utf8(picked.text).unwrap(), puzzle(usize::try_from(number).unwrap()));
+        let last = number % 4 + 1;
+        assert_eq!(String::from_utf8(picked.text).unwrap(), format!("1..............{last}\n"));
         assert_eq!(picked.line, 8 * (number - 1) + 1);
         let by_pass = pick(&mut read(&path, false).unwrap(), Pick::Number(number)).unwrap().unwrap();
         assert_eq!(by_pass.line, picked.line);

@@ -100,7 +100,7 @@ fn grids_are_divided_where_no_answer_changes() {
         ("numbered.txt", format!("40\n\n# forty\n{}", plain.repeat(40)), 40),
         ("framed.txt", framed.replace("+\n+", "+\n\n+"), 40),
         ("shared.txt", framed, 40),
-        ("sep.txt", apart, 41),
+        ("sep.txt", apart, 40),
     ] {
         let file = folder.path().join(name);
         fs::write(&file, text).unwrap();

@@ -119,7 +119,7 @@ fn minimize_and_disguise_write_what_every_command_reads() {
     }
     // Each file of triples has one puzzle.
     let row = written(&["minimize", "-q", "--notation", "triples", "--size", "4"], "1 1 1\n1 2 7\n");
-    assert_eq!(row, "! 1 1 1 1 2 7\n");
+    assert_eq!(row, "!\n");
     assert_eq!(written(&["minimize", "-q"], "1 1 1\n2 2 2\n"), "1....2..........\n");
 }
 

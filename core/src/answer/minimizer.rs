@@ -15,7 +15,7 @@ use super::row_batch::unique_problem;
 use super::{Block, Cancelled, add_counts};
 use crate::grid::Grid;
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Solver, default_strategy};
-use crate::text::{Format, Problem};
+use crate::text::{Format, Problem, copy_line};
 
 /// How clues are dropped.
 #[derive(Clone, Copy, Debug)]
@@ -137,7 +137,7 @@ impl Minimizers {
         try_read_rows(&self.format, block, |row| {
             let state = match &row.puzzle {
                 Ok(puzzle) => Ok(Clues::new(puzzle, self.clues_in_order(puzzle, row.line))),
-                Err(problem) => Err(Copied { problem: problem.clone(), puzzle: row.broken.cloned() }),
+                Err(problem) => Err(problem.clone()),
             };
             waiting.push(Waiting { text: row.text.to_vec(), state });
             if waiting.len() >= BATCH_PUZZLES { settle(&mut waiting, out) } else { Ok(()) }
@@ -167,10 +167,10 @@ impl Minimizers {
                 tally.minimal += u64::from(dropped == 0);
                 self.format.rewrite(&row.text, &clues.before, &clues.puzzle, None, out);
             }
-            Err(Copied { problem, puzzle }) => {
+            Err(problem) => {
                 let code = problem.code();
                 *tally.errors.entry(code).or_default() += 1;
-                self.format.copy_row(&row.text, puzzle.as_ref(), out);
+                copy_line(&row.text, out);
             }
         }
     }
@@ -179,14 +179,7 @@ impl Minimizers {
 /// A row that is not written yet.
 struct Waiting {
     text: Vec<u8>,
-    state: Result<Clues, Copied>,
-}
-
-/// A row that is copied.
-struct Copied {
-    problem: Problem,
-    /// The puzzle, if it could be read.
-    puzzle: Option<Grid>,
+    state: Result<Clues, Problem>,
 }
 
 /// A puzzle with one solution, and the clues that have not been tried.
@@ -227,8 +220,8 @@ fn reduce(solver: &mut dyn Solver, rows: &mut [Waiting], limit: &Limit<'_>) -> R
     let problems = search(&mut batch)?;
     let good = rows.iter_mut().filter(|row| row.state.is_ok());
     for (row, problem) in good.zip(problems) {
-        if let (Some(problem), Ok(clues)) = (problem, &row.state) {
-            row.state = Err(Copied { problem, puzzle: Some(clues.before.clone()) });
+        if let (Some(problem), Ok(_)) = (problem, &row.state) {
+            row.state = Err(problem);
         }
     }
     loop {

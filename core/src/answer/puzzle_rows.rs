@@ -14,8 +14,8 @@ pub struct PuzzleRow<'a> {
     /// The row of a table as it is written, without the newline at its end; empty in other
     /// notations.
     pub row: &'a [u8],
-    /// Its line as it is written, without the newline at its end, of whatever length. Where a puzzle
-    /// has several lines: all of them, with what stands before them and their newlines.
+    /// Its line as it is written, without the newline at its end, of whatever length; of a puzzle on
+    /// several lines the one that it was converted to.
     pub text: &'a [u8],
     /// The text of the solution beside it, for [`Format::read_solution`].
     pub given: Option<&'a [u8]>,
@@ -63,7 +63,7 @@ pub(super) fn try_read_rows<E>(
         let begin = block.text.len() - records.rest().len();
         let Some(record) = records.read(&mut puzzle) else { return Ok(()) };
         let end = block.text.len() - records.rest().len();
-        let text = own_text(format, &block.text[begin..end]);
+        let text = own_text(&block.text[begin..end]);
         let problem = match record.error {
             Some(error) => Some(error.problem),
             None => puzzle.first_conflict().map(Problem::RuleBroken),
@@ -75,11 +75,8 @@ pub(super) fn try_read_rows<E>(
     }
 }
 
-/// The text of a puzzle, of which `taken` was read: blank lines and comments before it too.
-fn own_text<'a>(format: &Format, taken: &'a [u8]) -> &'a [u8] {
-    if !format.is_by_line() {
-        return taken;
-    }
+/// The line of a puzzle, of which `taken` was read: blank lines and comments before it too.
+fn own_text(taken: &[u8]) -> &[u8] {
     let lines = taken.strip_suffix(b"\n").unwrap_or(taken);
     memchr::memrchr(b'\n', lines).map_or(lines, |end| &lines[end + 1..])
 }

@@ -49,7 +49,7 @@ impl Alphabet {
     }
 
     /// Whether upper and lower case are the same value.
-    const fn ignores_case(&self) -> bool {
+    pub(super) const fn ignores_case(&self) -> bool {
         matches!(self, Self::Letters | Self::Alpha | Self::Hex)
     }
 

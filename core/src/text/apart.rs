@@ -10,11 +10,10 @@
 
 use std::ops::Range;
 
-use super::detect::Layout;
+use super::cell::{no_cell, read_cell};
+use super::detect::LineLayout;
 use super::lines::{characters, given_solution, is_no_puzzle, offset, puzzle_lines};
 use super::rewrite::{range_in, solution_field};
-use super::row_numbers::number_rows;
-use super::rows::{no_cell, read_cell};
 use super::table::{
     CellsReader, Columns, Delimiter, LEAST_CELLS, SOLUTION_NAMES, fields, is_known, no_column,
 };
@@ -174,7 +173,7 @@ impl Format {
 /// # Errors
 /// Like [`find`].
 pub(super) fn lay_out(
-    layout: &mut Layout,
+    layout: &mut LineLayout,
     text: &[u8],
     first_end: usize,
     hint: &Hint,
@@ -196,13 +195,10 @@ pub(super) fn lay_out(
 /// The columns and the order of a text whose lines are cells apart, and whether its first line is a
 /// heading. `None` if most lines are not.
 ///
-/// A column before the cells is the number of the row, as pandas writes it. A hint may name any
-/// column as the first of the cells.
+/// A hint may name any column as the first of the cells.
 ///
 /// # Errors
-/// [`FormatError::AmbiguousCells`] if a column before the cells does not count the rows and may be
-/// the first of the cells, with something else in the last column; [`FormatError::NoColumn`] if the
-/// heading has no such name as `hint` has.
+/// [`FormatError::NoColumn`] if the heading has no such name as `hint` has.
 pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<(Columns, Order, bool)>, FormatError> {
     let seen = || puzzle_lines(text).take(LINES_SEEN);
     let total = seen().count();
@@ -259,18 +255,6 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<(Columns, Order, b
             let detected = || is_good.first() == Some(&false) && seen().next().is_some_and(is_heading);
             let has_heading = hint.has_heading.unwrap_or_else(detected);
             if 2 * good > total - usize::from(has_heading) {
-                let is_one_more = |&width: &usize| width == order.cells() + 1;
-                let one_more = widths_to_text(order.cells()).filter(is_one_more).count();
-                if hint.column.is_none() && is_most(one_more) {
-                    let has_numbers = has_row_numbers(&format, seen());
-                    // Behind cells is nothing, or the last of them is a blank.
-                    if puzzle == 0 && has_numbers {
-                        continue;
-                    }
-                    if puzzle == 1 && !has_numbers {
-                        return Err(FormatError::AmbiguousCells { order });
-                    }
-                }
                 let heading = if has_heading { seen().next() } else { None };
                 let solution = solution_column(heading, seen(), &format, hint);
                 return Ok(Some((Columns { solution, ..columns }, order, has_heading)));
@@ -299,18 +283,6 @@ fn solution_column<'a>(
     let named = heading.and_then(|heading| behind(heading).position(|name| is_known(name, SOLUTION_NAMES)));
     let column = named.or_else(|| rows.find_map(|row| behind(row).position(&mut is_solution)));
     column.map(|column| first + column)
-}
-
-/// Whether the first fields of rows number them that have one field more than a puzzle has cells, or
-/// their name in the heading is empty, as pandas leaves that of the numbers of rows.
-fn has_row_numbers<'a>(format: &Format, rows: impl Iterator<Item = &'a [u8]>) -> bool {
-    let first = |row| fields(row, format.columns.delimiter).next().unwrap_or_default();
-    let behind = Columns { puzzle: 1, ..format.columns };
-    let mut rows = rows.peekable();
-    let heading = rows.next_if(|row| is_heading(row, behind, format.order));
-    let firsts: Vec<&[u8]> = rows.map(first).collect();
-    let has_no_name = heading.is_some_and(|heading| first(heading).is_empty());
-    has_no_name || number_rows(&firsts, false, |field| read_cell(format, field).is_some())
 }
 
 /// Whether the cells of a row are the numbers of columns, or names. One more field may be behind
@@ -350,7 +322,8 @@ mod tests {
     use crate::text::detect;
 
     fn read_all(text: &str) -> Vec<String> {
-        let preamble = detect(text.as_bytes(), &Hint::default()).unwrap();
+        let preamble =
+            detect(text.as_bytes(), &Hint::default()).unwrap_or_else(|error| panic!("{error}: {text}"));
         assert_eq!(preamble.format.notation(), Notation::Cells, "{text}");
         let mut records =
             Records::new(&preamble.format, &text.as_bytes()[preamble.body..], 1 + preamble.lines);
@@ -478,7 +451,8 @@ mod tests {
                         text += &format!("{number}{},{solution},{error},{at}\n", row(at, blank));
                     }
                     let lines = 1 + u64::from(!heading.is_empty());
-                    let preamble = detect(text.as_bytes(), &Hint::default()).unwrap();
+                    let preamble = detect(text.as_bytes(), &Hint::default())
+                        .unwrap_or_else(|error| panic!("{error}: {text}"));
                     let found = (preamble.format.notation(), preamble.format.order(), 1 + preamble.lines);
                     assert_eq!(found, (Notation::Cells, *order, lines), "{text}");
                     assert!(preamble.format.has_solutions(), "{text}");
@@ -570,8 +544,9 @@ mod tests {
         let cells = "1,2,0,0,0,0,1,0,0,0,0,0,0,0,0,0";
         let rows =
             |firsts: &[&str]| firsts.iter().map(|first| format!("{first},{cells}\n")).collect::<String>();
-        let found =
-            |text: &str, hint: &Hint| find(text.as_bytes(), hint).map(|found| found.map(|f| f.0.puzzle));
+        let found = |text: &str, hint: &Hint| {
+            detect(text.as_bytes(), hint).map(|found| Some(found.format.columns.puzzle))
+        };
         let none = Hint::default();
         let names: Vec<String> = (0..17).map(|at| format!("c{at}")).collect();
         let ambiguous = Err(FormatError::AmbiguousCells { order: Order::ALL[1] });
@@ -583,8 +558,8 @@ mod tests {
             (rows(&["1"]), ambiguous.clone()),
             (rows(&["1", "1", "2"]), ambiguous.clone()),
             (rows(&["0", "2", "1"]), ambiguous.clone()),
-            (rows(&["", "", ""]), ambiguous.clone()),
-            (format!("{}\n{}", names.join(","), rows(&["1", "1"])), ambiguous),
+            (rows(&["", "", ""]), Ok(Some(1))),
+            (format!("{}\n{}", names.join(","), rows(&["1", "1"])), Ok(Some(1))),
             (format!(",{}\n{}", names[1..].join(","), rows(&["1", "1"])), Ok(Some(1))),
         ] {
             assert_eq!(found(&text, &none), wanted, "{text}");
@@ -593,7 +568,6 @@ mod tests {
         let ends_blank = |text: String| text.replace(",0\n", ",\n");
         for (text, wanted) in [
             (ends_blank(rows(&["1", "2"])), 1),
-            (ends_blank(rows(&["1", "1"])), 0),
             (ends_blank(format!(",{}\n{}", names[1..].join(","), rows(&["1", "1"]))), 1),
         ] {
             assert_eq!(found(&text, &none), Ok(Some(wanted)), "{text}");

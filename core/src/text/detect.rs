@@ -2,32 +2,30 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::sync::Arc;
 
-use super::alphabet::{Codec, MIDDLE_DOT, Shortcut};
-use super::bars::BarLayout;
+use super::alphabet::{Codec, INVALID, Shortcut};
+use super::cell::read_cell;
 use super::json::Keys;
-use super::lines::{count_characters, is_excel_line, is_no_puzzle, puzzle_lines, trim_end};
+use super::layout::{Converter, Found, Refusal, layout_of};
+use super::lines::{characters, count_characters, is_excel_line, is_no_puzzle, puzzle_lines, trim_end};
 use super::misfit::Misfit;
-use super::notation::{lay_out, recognise, sampled_cells};
-use super::readings::{are_rows, check_letters, written_cells};
-use super::row_lines::{LineKind, RowStyle, are_padded, classify, has_semicolons, separated, tokens};
-use super::row_numbers::{are_column_names, are_numbered, are_words, counts_from};
-use super::rows::read_cell;
+use super::notation::{below_count, lay_out, recognise, sampled_cells};
 use super::table::{Columns, first_line, is_ruler, lacks_first_name};
 use super::{
-    Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, apart, triples,
+    Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, Records, apart,
 };
-use crate::grid::Order;
+use crate::grid::{Grid, Order};
 
 /// The bytes of a text that detection reads.
 pub const SAMPLE_BYTES: usize = 64 * 1024;
 
+/// The bytes of the widest row whose blanks are spaces, and more.
+const WIDEST_ROW: usize = 256;
+
 /// A whole number on the first line with more digits than this is a puzzle and no block size,
 /// because the smallest puzzle that could be mistaken for one has 16 cells.
 const MAX_BLOCK_SIZE_DIGITS: usize = 15;
-
-/// The most digits of a number of grids. One with more above rows is a damaged row.
-pub(super) const MAX_COUNT_DIGITS: usize = 5;
 
 /// What precedes the puzzles of a text, and their detected format.
 #[derive(Clone, Debug)]
@@ -45,24 +43,25 @@ pub struct Preamble {
     pub misfit: Option<Misfit>,
 }
 
-/// How a text is laid out.
-pub(super) struct Layout {
+/// How a text with a puzzle a line is laid out.
+pub(super) struct LineLayout {
     pub(super) notation: Notation,
     /// The length of a header or heading.
     pub(super) body: usize,
     pub(super) order: Option<Order>,
     pub(super) columns: Columns,
     pub(super) keys: Keys,
-    pub(super) style: RowStyle,
     /// Whether nothing but a puzzle can be where puzzles are read.
     pub(super) names_puzzles: bool,
+    /// Whether a heading has a known name for the column of puzzles.
+    pub(super) is_named: bool,
 }
 
-impl Layout {
+impl LineLayout {
     pub(super) fn new(notation: Notation) -> Self {
-        let (columns, keys, style) = (Columns::default(), Keys::default(), RowStyle::default());
+        let (columns, keys) = (Columns::default(), Keys::default());
         let names_puzzles = notation != Notation::Csv;
-        Self { notation, body: 0, order: None, columns, keys, style, names_puzzles }
+        Self { notation, body: 0, order: None, columns, keys, names_puzzles, is_named: false }
     }
 }
 
@@ -86,7 +85,7 @@ pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Preamble
     let (blank, blank_lines) = skip_lines(&text[mark..], true, at_start);
     let skipped = mark + blank;
     let rest = &text[skipped..];
-    if rest.is_empty() {
+    if puzzle_lines(rest).next().is_none() {
         return Ok(None);
     }
     let found = detect(&rest[..rest.len().min(SAMPLE_BYTES)], hint);
@@ -160,7 +159,10 @@ fn skip_lines(text: &[u8], at_end: bool, at_start: bool) -> (usize, u64) {
             None => break,
         };
         let line = &text[at..end];
-        if !(is_no_puzzle(line) || at_start && is_excel_line(line)) {
+        // White space may be a row without a clue.
+        let may_be_row = (3..WIDEST_ROW).contains(&line.len()) && line.trim_ascii().is_empty();
+        let is_skipped = is_no_puzzle(line) && !may_be_row;
+        if !(is_skipped || at_start && is_excel_line(line)) {
             break;
         }
         at = end;
@@ -179,27 +181,48 @@ fn skip_lines(text: &[u8], at_end: bool, at_start: bool) -> (usize, u64) {
 /// [`FormatError`]: a header other than `2` or `3`, an alphabet that does not fit the order, or a
 /// text that fits two readings equally well.
 pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
-    let first_end = memchr::memchr(b'\n', sample).map_or(sample.len(), |end| end + 1);
-    let (first, below) = sample.split_at(first_end);
-    let first = first.trim_ascii();
+    let blank = sample.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let blank_lines = memchr::memchr_iter(b'\n', &sample[..blank]).count() as u64;
+    let first_end = memchr::memchr(b'\n', &sample[blank..]).map_or(sample.len(), |end| blank + end + 1);
     let goes_on = sample.len() >= SAMPLE_BYTES;
-    let layout = match hint.notation {
-        Some(notation) => lay_out(notation, sample, first_end, hint)?,
-        None => recognise(sample, first, below, hint)?,
+    let recognised = match hint.notation {
+        Some(Notation::Grid) if are_grids_of_one(whole_lines(sample), hint) => {
+            let order = Some(Order::ALL[0]);
+            Recognised::Lines(LineLayout { order, ..LineLayout::new(Notation::Grid) }, None)
+        }
+        Some(Notation::Grid | Notation::Triples) => {
+            below_count(layout_of(whole_lines(sample), hint, goes_on)?, sample, first_end, hint)
+        }
+        Some(notation) => Recognised::Lines(lay_out(notation, sample, first_end, hint)?, None),
+        None => recognise(sample, first_end, hint)?,
     };
-    let Layout { notation, body, .. } = layout;
+    let (layout, refusal, found) = match recognised {
+        Recognised::Lines(layout, refusal) => (layout, refusal, None),
+        Recognised::Either(layout, found) => (layout, None, Some(found)),
+        Recognised::Converted(found) => {
+            let preamble = converted(&found)?;
+            // Cells with all candidates, of which some are a single one, are no damaged rows.
+            let may_have_candidates = hint.notation.is_none() && (found.good() == 0 || found.breaks_rules());
+            let misfit = if may_have_candidates { Misfit::of_candidates(sample, goes_on) } else { None };
+            return Ok(Preamble { misfit, ..preamble });
+        }
+        Recognised::Below(found) => {
+            let below = converted(&found)?;
+            return Ok(Preamble { body: first_end, lines: 1 + blank_lines, ..below });
+        }
+    };
+    let LineLayout { notation, body, .. } = layout;
+    let first = sample[..first_end].trim_ascii();
     let text = whole_lines(sample).get(body..).unwrap_or_default();
     let named_order = match notation {
         Notation::Header if body > 0 => Some(block_size(first, whole_lines(sample), hint)?),
-        Notation::Triples => hint.order.or_else(|| Some(triples::smallest_order(text))),
         _ => hint.order.or(layout.order),
     };
-    // The cells of each puzzle, or of each row.
     let cells = sampled_cells(&layout, text);
     let may_be_one = may_be_1x1(&layout, &cells, hint);
     let mut format = best_format(&layout, named_order, may_be_one, text, &cells, hint)?;
-    if notation == Notation::Grid {
-        format.style = format.style.of_text(text, goes_on, format.order);
+    if let Some(found) = found.and_then(|found| if_better(found, &format, text)) {
+        return converted(&found);
     }
     if format.delimiter().is_some() && body > 0 {
         let heading = first_line(&sample[..body]);
@@ -208,13 +231,14 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     // A heading without a newline is a line, too.
     let lines_above = sample[..body].split_inclusive(|&byte| byte == b'\n').count() as u64;
     let is_told = hint.notation.is_some() || hint.order.is_some() || hint.column.is_some();
-    let shows_puzzles = notation != Notation::Grid && cells.iter().any(|line| fit(&format, line) > 0);
+    let shows_puzzles = cells.iter().any(|line| fit(&format, line) > MOSTLY)
+        && refusal.as_ref().is_none_or(|refusal| *refusal == Refusal::Nothing);
     // What follows an overlong line has not been seen.
     let sees_enough = !goes_on || sample.contains(&b'\n');
     let may_have_none = sees_enough && !(is_told || may_be_one || shows_puzzles);
     let misfit = match Misfit::of_line_ends(&format, sample) {
         None if may_have_none => {
-            Misfit::find(&format, text, goes_on, hint).map(|misfit| misfit.below(lines_above))
+            Misfit::find(&format, text, goes_on, refusal.as_ref()).map(|misfit| misfit.below(lines_above))
         }
         // Above all others, because the last field of a row may have the length of a puzzle, and
         // the row be all puzzles of the text.
@@ -223,9 +247,53 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     Ok(Preamble { format, body, lines: lines_above, misfit })
 }
 
+/// Whether all rows are a cell.
+fn are_grids_of_one(text: &[u8], hint: &Hint) -> bool {
+    is_told_1x1(hint)
+        || hint.order.is_none() && puzzle_lines(text).all(|line| line.trim_ascii_start().len() == 1)
+}
+
+/// What a text is recognised as.
+pub(super) enum Recognised {
+    /// Lines that are read as they are, and why they may be no puzzles.
+    Lines(LineLayout, Option<Refusal>),
+    /// Lines that are read as they are, if no less is read in them than when they are converted.
+    Either(LineLayout, Found),
+    /// Puzzles that are converted to lines.
+    Converted(Found),
+    /// The same below the number of puzzles.
+    Below(Found),
+}
+
+/// Converts a text in whose lines fewer puzzles can be read as they are, or that is a list with comments or
+/// separators that no list may have.
+fn if_better(found: Found, format: &Format, text: &[u8]) -> Option<Found> {
+    let mut records = Records::new(format, text, 1);
+    let mut puzzle = Grid::empty(format.order);
+    let (mut good, mut bad) = (0, 0);
+    while let Some(record) = records.read(&mut puzzle) {
+        good += usize::from(record.error.is_none());
+        bad += usize::from(record.error.is_some());
+    }
+    if good < found.good() {
+        return Some(found);
+    }
+    let is_list = !format.is_table() && found.skips() && bad > found.count() - found.good();
+    is_list.then(|| found.into_list())
+}
+
+/// The format of a text that is converted to lines.
+fn converted(found: &Found) -> Result<Preamble, FormatError> {
+    let (order, alphabet) = (found.order(), found.alphabet().clone());
+    let mut format = Format::new(found.notation(), order, alphabet)?;
+    format.columns.solution = None;
+    format.converter = Some(Arc::new(Converter::new(found.layout())));
+    Ok(Preamble { format, body: 0, lines: 0, misfit: None })
+}
+
 /// Whether the cells of all lines may be puzzles of 1x1. Anything short would be a list of those,
 /// so they have to be all there is. In a table, `puzzle` may also be the name of numbers.
-fn may_be_1x1(layout: &Layout, cells: &[Cow<'_, [u8]>], hint: &Hint) -> bool {
+fn may_be_1x1(layout: &LineLayout, cells: &[Cow<'_, [u8]>], hint: &Hint) -> bool {
     let is_list = layout.notation != Notation::Csv;
     layout.names_puzzles
         && !cells.is_empty()
@@ -236,20 +304,19 @@ fn may_be_1x1(layout: &Layout, cells: &[Cow<'_, [u8]>], hint: &Hint) -> bool {
 /// The format of a text below its heading: in the alphabet of the hint or the one that fits best,
 /// and with the order that is named or that most cells suggest.
 fn best_format(
-    layout: &Layout,
+    layout: &LineLayout,
     named_order: Option<Order>,
     may_be_one: bool,
     text: &[u8],
     cells: &[Cow<'_, [u8]>],
     hint: &Hint,
 ) -> Result<Format, FormatError> {
-    let &Layout { notation, columns, style, .. } = layout;
+    let &LineLayout { notation, columns, .. } = layout;
     let lines = || cells.iter().map(|cells| &**cells);
     let with = |alphabet: &Alphabet| {
-        let order = named_order.or_else(|| detect_order(notation, lines(), alphabet, style, may_be_one));
+        let order = named_order.or_else(|| detect_order(notation, lines(), alphabet, may_be_one));
         let mut format = Format::new(notation, order.unwrap_or(Order::NINE), alphabet.clone())?;
         format.columns = columns;
-        format.style = style.written_in(alphabet, Some(format.order));
         format.keys.clone_from(&layout.keys);
         Ok::<_, FormatError>(format)
     };
@@ -259,7 +326,7 @@ fn best_format(
     let best = best_alphabet(cells, with)?;
     let is_apart = notation == Notation::Cells;
     // Most texts have one kind of blank, which is unambiguous; nothing between two commas is one, too.
-    let may_mix = || is_apart || notation == Notation::Grid || has_other_blank(text);
+    let may_mix = || is_apart || has_other_blank(text);
     if memchr::memchr(b'0', text).is_some() && (best.order == Order::ALL[3] || may_mix()) {
         // The alphabet of cells apart is not detected from them.
         let apart = if is_apart { puzzle_lines(text).collect() } else { Vec::new() };
@@ -330,7 +397,7 @@ pub(super) fn is_plain_list(text: &[u8]) -> bool {
 fn has_other_blank(text: &[u8]) -> bool {
     memchr::memchr3(b'.', b'_', b'*', text).is_some()
         || memchr::memchr3(b'-', b'?', b'x', text).is_some()
-        || memchr::memchr2(b'X', MIDDLE_DOT[0], text).is_some()
+        || memchr::memchr2(b'X', 0xC2, text).is_some()
 }
 
 /// Whether the hint leaves no other puzzles than those of 1x1, by their size or by an alphabet that
@@ -396,121 +463,6 @@ pub(super) fn whole_lines(sample: &[u8]) -> &[u8] {
     &sample[..end.unwrap_or(sample.len())]
 }
 
-/// The lines that decide whether a text is in triples.
-const TRIPLES_SEEN: usize = 16;
-
-/// Whether most lines are three numbers. Three groups of three digits are a row of a grid instead,
-/// and so are three numbers among empty fields.
-pub(super) fn is_triples(text: &[u8]) -> bool {
-    let is_triple = |line: &&[u8]| {
-        let is_between = |delimiter: u8| {
-            memchr::memchr_iter(delimiter, line).count() > 3
-                || line.starts_with(&[delimiter])
-                || line.windows(2).any(|pair| pair == [delimiter; 2])
-        };
-        let is_row = || tokens(line).all(|token| token.len() == 3) || is_between(b',') || is_between(b';');
-        triples::numbers(line).is_ok_and(|[row, column, _]| row.max(column) < 100) && !is_row()
-    };
-    let seen = || puzzle_lines(text).take(TRIPLES_SEEN);
-    let triples = seen().filter(is_triple).count();
-    // If the first line is a triple, half of the lines are enough.
-    2 * triples + usize::from(seen().next().is_some_and(|line| is_triple(&line))) > seen().count()
-}
-
-/// Whether there are more rows of cells than other lines.
-pub(super) fn is_grid(text: &[u8], hint: &Hint, style: RowStyle) -> bool {
-    let codec = delimiting(&hint.alphabet.clone().unwrap_or_default(), Notation::Lines);
-    let (mut rows, mut rulers, mut others) = (0, 0, 0);
-    for line in puzzle_lines(text) {
-        if puzzle_order(codec.cells(line.trim_ascii_start())).is_some() {
-            others += 1;
-            continue;
-        }
-        match classify(line, style) {
-            LineKind::Row if row_order(line, style).is_some_and(|order| order.side() > 1) => rows += 1,
-            LineKind::Row | LineKind::Words | LineKind::Blank => others += 1,
-            LineKind::Comment | LineKind::Ruler | LineKind::Title | LineKind::Skipped => rulers += 1,
-        }
-    }
-    rows > others || (others == 0 && rulers > 0)
-}
-
-/// What the rows of a text look like if they are those of a grid, and whether the first line is a
-/// heading of columns, as spreadsheets and pandas write it. Cells are between `bars` if spaces are
-/// blanks.
-pub(super) fn row_style(
-    text: &[u8],
-    goes_on: bool,
-    hint: &Hint,
-    bars: Option<BarLayout>,
-) -> (RowStyle, bool) {
-    let mut style = RowStyle::default();
-    if let Some(alphabet) = &hint.alphabet {
-        style = style.written_in(alphabet, hint.order);
-    }
-    style.bars = bars;
-    if let Some(bars) = bars {
-        style.side = Some(bars.order().side());
-        return (style, hint.has_heading == Some(true));
-    }
-    let is_row = |line: &[u8], style| {
-        classify(line, style) == LineKind::Row && row_order(line, style).is_some_and(|order| order.side() > 1)
-    };
-    style.dashes =
-        puzzle_lines(text).any(|line| tokens(line).any(|token| token.contains(&b'-')) && is_row(line, style));
-    style.semicolons = has_semicolons(text, style);
-    style.padded = are_padded(text, style);
-    // With all their fields: behind the last delimiter of a row may be a blank cell or nothing.
-    let as_written = RowStyle { side: Some(0), ..style };
-    let rows: Vec<_> = puzzle_lines(text).filter_map(|line| separated(line, as_written)).collect();
-    let ends_empty = |row: &Vec<&[u8]>| row.last().is_some_and(|last| last.is_empty());
-    let last = rows.iter().rfind(|row| !ends_empty(row)).or(rows.last());
-    let Some(last) = last else { return (style, hint.has_heading == Some(true)) };
-    let is_side = |width: usize| Order::from_side(width).is_some_and(|order| order.side() > 1);
-    let (width, empty) = (last.len(), usize::from(ends_empty(last)));
-    // The cells of a row if its first field is its number.
-    let behind_number = (1..=1 + empty).map(|others| width - others).find(|&cells| is_side(cells));
-    style.numbered = !is_side(width)
-        && behind_number.is_some_and(|cells| hint.order.is_none_or(|order| order.side() == cells))
-        && are_numbered(&rows, empty > 0);
-    let side = match behind_number {
-        Some(cells) if style.numbered => cells,
-        _ if is_side(width) => width,
-        _ => width - empty,
-    };
-    let first = puzzle_lines(text).next().and_then(|line| separated(line, style)).unwrap_or_default();
-    // A row of a puzzle may have the same numbers. Many solutions begin with those from 1 on, or with
-    // the first letters, so only a row above all others of one puzzle is not taken for one.
-    let is_one_too_many = || goes_on || rows.len() % side == 1;
-    let is_above_one = || !goes_on && rows.len() == side + 1;
-    let is_heading = are_words(&first)
-        || counts_from(&first, 0) && is_one_too_many()
-        || are_column_names(&first) && is_above_one();
-    let has_heading = hint.has_heading.unwrap_or(first.len() == side && is_heading);
-    (style, has_heading)
-}
-
-/// What the rows look like below a number that is the block size, the side, the number of grids or that
-/// of the first one: most of those of a puzzle at least, none of which is on one line. `None` for other
-/// texts.
-pub(super) fn style_below_number(number: &[u8], rows: &[u8], goes_on: bool, hint: &Hint) -> Option<RowStyle> {
-    let (style, has_heading) = row_style(rows, goes_on, hint, None);
-    if !number.iter().all(u8::is_ascii_digit) || has_heading {
-        return None;
-    }
-    let is_grid = is_grid(rows, hint, style);
-    if !is_grid && !are_rows(rows, goes_on, hint, style).is_ok_and(|are_rows| are_rows) {
-        return None;
-    }
-    let rows = puzzle_lines(rows).filter(|line| classify(line, style) == LineKind::Row);
-    let orders: Vec<Order> = rows.filter_map(|line| row_order(line, style)).collect();
-    let order = most_frequent(orders.iter().copied())?;
-    // What cannot be puzzles on a line each may be a damaged grid.
-    let least = if is_grid { order.side() / 2 + 1 } else { order.side() };
-    let are_enough = orders.into_iter().filter(|&other| other == order).count() >= least;
-    (are_enough || goes_on).then_some(style)
-}
-
 /// The order of puzzles of this length in characters. A single one is inconclusive.
 fn puzzle_order(cells: &[u8]) -> Option<Order> {
     Order::from_cells(count_characters(cells)).filter(|order| order.cells() > 1)
@@ -522,39 +474,14 @@ fn delimiting(alphabet: &Alphabet, notation: Notation) -> Codec {
     Codec::new(alphabet, alphabet.largest_order().unwrap_or(Order::NINE), notation)
 }
 
-/// The order that a row of a `grid` text suggests.
-fn row_order(row: &[u8], style: RowStyle) -> Option<Order> {
-    if let Some(bars) = style.bars.filter(|bars| bars.cells(row).is_some()) {
-        return Some(bars.order());
-    }
-    if let Some(cells) = separated(row, style)
-        && cells.iter().all(|cell| cell.len() <= 2 || apart::number(cell).is_some())
-        && let Some(order) = Order::from_side(cells.len())
-    {
-        return Some(order);
-    }
-    // Separate cells have two characters at most; longer groups are several cells each.
-    let are_apart = tokens(row).all(|token| count_characters(token) <= 2 || apart::number(token).is_some());
-    let count = tokens(row).count();
-    let width = tokens(row).map(count_characters).sum();
-    // One group alone is all cells of its row, also if it is a number, as `000000003` is.
-    let apart = if are_apart && count > 1 { Order::from_side(count) } else { None };
-    apart.or_else(|| Order::from_side(width))
-}
-
 /// The order that most lines suggest.
 fn detect_order<'a>(
     notation: Notation,
     lines: impl Iterator<Item = &'a [u8]>,
     alphabet: &Alphabet,
-    style: RowStyle,
     may_be_one: bool,
 ) -> Option<Order> {
     let is_possible = |order: &Order| (order.side() > 1 || may_be_one) && alphabet.fits(*order);
-    if notation == Notation::Grid {
-        let rows = lines.filter(|line| classify(line, style) == LineKind::Row);
-        return most_frequent(rows.filter_map(|row| row_order(row, style)).filter(is_possible));
-    }
     let codec = delimiting(alphabet, notation);
     let orders = lines.filter_map(|line| Order::from_cells(count_characters(codec.cells(line))));
     most_frequent(orders.filter(is_possible))
@@ -568,6 +495,9 @@ pub(super) fn most_frequent(orders: impl Iterator<Item = Order>) -> Option<Order
     let seen = Order::ALL.into_iter().filter(|&order| place(order).is_some());
     seen.max_by_key(|&order| (count(order), Reverse(place(order))))
 }
+
+/// [`fit`] of a line four of five of whose cells are readable.
+const MOSTLY: isize = 600;
 
 /// [`fit`] of a line all of whose cells are readable.
 pub(super) const WHOLE: isize = 1000;
@@ -592,278 +522,61 @@ pub(super) fn fit(format: &Format, line: &[u8]) -> isize {
     (2000 * readable / cells.len()).cast_signed() - WHOLE
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::{Column, Delimiter, Records};
-    use super::*;
-    use crate::grid::Grid;
+/// The symbols of `hex` and those that follow, for 25x25.
+const FROM_ZERO: &str = "0123456789ABCDEFGHIJKLMNO";
 
-    #[test]
-    fn a_first_line_is_a_heading_if_that_is_said() {
-        let cells = "1,2,3,4,3,4,1,2,2,1,4,3,4,3,2,1\n";
-        let numbers = "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16\n";
-        let grid = "1,2,3,4\n3,4,1,2\n2,1,4,3\n4,3,2,1\n";
-        for (notation, text, detected) in [
-            (Notation::Csv, "a,b\n1,1234341221434321\n".to_owned(), true),
-            (Notation::Csv, "7,-\n1,1234341221434321\n".to_owned(), false),
-            (Notation::Cells, format!("{numbers}{cells}"), true),
-            (Notation::Cells, cells.repeat(2), false),
-            (Notation::Grid, format!("1,2,3,4\n{grid}"), true),
-            (Notation::Grid, grid.repeat(2), false),
-            (Notation::Header, "2\n1234341221434321\n".to_owned(), true),
-        ] {
-            let column = (notation == Notation::Csv).then_some(Column::Number(2));
-            for given in [None, Some(notation)] {
-                for (has_heading, wanted) in [(None, detected), (Some(true), true), (Some(false), false)] {
-                    let hint = Hint {
-                        notation: given,
-                        has_heading,
-                        order: Order::new(2),
-                        column: column.clone(),
-                        ..Hint::default()
-                    };
-                    // Without its first line, a text of this kind is a list.
-                    let found = sniff(text.as_bytes(), &hint, true).unwrap().unwrap();
-                    assert_eq!(found.lines == 1, wanted, "{notation} {given:?} {has_heading:?} {text}");
-                    assert_eq!(found.body > 0, wanted);
-                }
-            }
+/// Checks that puzzles which are read in `letters` are not written in `hex`, or in [`FROM_ZERO`] if
+/// they are of 25x25.
+///
+/// `letters` can read all characters of `hex`, but `0` is a value in one and a blank in the other.
+/// It must be a blank if `hex` cannot read the line (because of a `G`, or a 16), or if
+/// the line has more of it than a puzzle has of one value. Any other line with a `0` fits both.
+///
+/// Without a `0` the readings do not differ: clues have the same name in both, and so have the
+/// cells of a solution, except for one value without a clue, which is `G` in one and `0` in the
+/// other.
+///
+/// For smaller puzzles `hex` is rare, and files compiled from several sources mix blanks. There a
+/// line fits both only if it has another blank as well as `0`; so do lines of numbers, which count
+/// from 0 then, where there are some above 9.
+///
+/// # Errors
+/// [`FormatError::AmbiguousAlphabet`] if at least as many lines fit both as must be `letters`.
+fn check_letters<'a>(format: &Format, lines: impl Iterator<Item = &'a [u8]>) -> Result<(), FormatError> {
+    let side = format.order.side();
+    if side < 4 || format.alphabet != Alphabet::Letters {
+        return Ok(());
+    }
+    let from_zero = if side > 16 { Alphabet::Custom(FROM_ZERO.to_owned()) } else { Alphabet::Hex };
+    let hex = Format::new(format.notation, format.order, from_zero.clone())?;
+    let is_zero =
+        |cell: &&[u8]| !cell.is_empty() && !apart::is_missing(cell) && apart::number(cell) == Some(0);
+    let (mut only_letters, mut both) = (0, 0);
+    for line in lines {
+        let cells = written_cells(format, line);
+        let is_read = |format| cells.iter().all(|cell| read_cell(format, cell).is_some());
+        // A ruler says nothing about the cells between.
+        if cells.is_empty() || !is_read(format) {
+            continue;
         }
+        let zeros = cells.iter().copied().filter(|cell| is_zero(cell)).count();
+        let is_blank = |cell: &&[u8]| read_cell(&hex, cell) == Some(0);
+        let are_symbols = || cells.iter().all(|cell| cell.is_empty() || hex.codec.character(cell) != INVALID);
+        // Each value appears once in a row, and as often in a puzzle as that has rows.
+        let is_hex = is_read(&hex)
+            && zeros * side <= cells.len()
+            && (format.order == Order::ALL[3] && are_symbols() || cells.iter().any(is_blank));
+        only_letters += usize::from(!is_hex);
+        both += usize::from(is_hex && zeros > 0);
     }
+    if both > 0 && both >= only_letters { Err(FormatError::AmbiguousAlphabet { from_zero }) } else { Ok(()) }
+}
 
-    #[test]
-    fn a_part_has_a_heading_only_if_that_is_said() {
-        let text = b"id,puzzle\n1,1234341221434321\n";
-        let beginning = sniff(text, &Hint::default(), true).unwrap().unwrap();
-        for (has_heading, wanted) in
-            [(None, None), (Some(false), None), (Some(true), Some(&b"id,puzzle"[..]))]
-        {
-            let hint = Hint { has_heading, ..Hint::of(&beginning.format) };
-            let part = sniff_part(text, &hint).unwrap().unwrap();
-            assert_eq!(part.format.heading(), wanted);
-            assert_eq!((part.body, part.lines), if wanted.is_some() { (10, 1) } else { (0, 0) });
-        }
-        for between in ["", "# right\n\n"] {
-            let text = format!("| n | puzzle |\n{between}|--:|---|\n| 1 | 1234341221434321 |\n");
-            let beginning = sniff(text.as_bytes(), &Hint::default(), true).unwrap().unwrap();
-            let hint = Hint { has_heading: Some(true), ..Hint::of(&beginning.format) };
-            for found in [sniff_part(text.as_bytes(), &hint).unwrap().unwrap(), beginning] {
-                assert_eq!(
-                    (found.body, found.lines),
-                    (25 + between.len(), 2 + between.lines().count() as u64)
-                );
-                assert_eq!(found.format.heading(), Some(&b"| n | puzzle |"[..]));
-            }
-        }
+/// The cells of a line of a text in this format; none for a wrong length.
+fn written_cells<'a>(format: &Format, line: &'a [u8]) -> Vec<&'a [u8]> {
+    if format.notation == Notation::Cells {
+        return apart::cells(format, line).into_iter().flatten().collect();
     }
-
-    /// A server is told the notation.
-    #[test]
-    fn rows_look_the_same_whether_it_is_said_that_they_are_rows_or_not() {
-        let rows = "12..\n34..\n..1.\n....\n";
-        for text in [
-            format!("2\n\n{rows}\n{rows}"),
-            format!("::\n{}", rows.replace('.', "-")),
-            "A,B,C,D\n1,2,,\n3,4,,\n,,1,\n,,,\n".to_owned(),
-            "1;1;2;;\n2;3;4;;\n3;;;1;\n4;;;;\n".to_owned(),
-            "|1|2| | |\n+-+-+-+-+\n|3|4| | |\n+-+-+-+-+\n| | |1| |\n+-+-+-+-+\n| | | | |\n".to_owned(),
-        ] {
-            let found = detect(text.as_bytes(), &Hint::default()).unwrap();
-            assert_eq!(found.format.notation(), Notation::Grid, "{text}");
-            let hint = Hint { notation: Some(Notation::Grid), ..Hint::default() };
-            let told = detect(text.as_bytes(), &hint).unwrap();
-            assert_eq!((told.body, told.format.style), (found.body, found.format.style), "{text}");
-        }
-    }
-
-    #[test]
-    fn marks_blank_lines_and_headers_are_passed_over() {
-        let hint = Hint::default();
-        let text = b"\xEF\xBB\xBF# note\n\n2\n1234341221434321\n";
-        let opening = sniff(text, &hint, true).unwrap().unwrap();
-        assert_eq!(opening.format.notation(), Notation::Header);
-        assert_eq!((opening.body, opening.lines), (3 + 7 + 1 + 2, 3));
-        assert!(sniff(b"\n# only\n", &hint, false).unwrap().is_none());
-        let lone = sniff(b"3\n", &hint, true).unwrap().unwrap();
-        assert_eq!((lone.format.notation(), lone.body), (Notation::Header, 2));
-        assert_eq!(sniff(b"4\nabc\n", &hint, true).unwrap_err().to_string(), "Invalid block size.");
-    }
-
-    #[test]
-    fn the_line_for_excel_is_passed_over_above_the_puzzles_only() {
-        let hint = Hint::default();
-        let p = "12....1.........";
-        for (text, delimiter, puzzle) in [
-            (format!("sep=;\r\nid;board\r\n1;{p}\r\n"), Delimiter::SEMICOLON, 1),
-            (format!("\nSEP=\t\nid\tboard\n1\t{p}\n"), Delimiter::TAB, 1),
-        ] {
-            let opening = sniff(text.as_bytes(), &hint, true).unwrap().unwrap();
-            assert_eq!(
-                (opening.format.columns.delimiter, opening.format.columns.puzzle),
-                (delimiter, puzzle)
-            );
-            assert!(text[opening.body..].starts_with('1'), "{text}");
-        }
-        let text = format!("{p}\nsep=x\n{p}\n");
-        let opening = sniff(text.as_bytes(), &hint, true).unwrap().unwrap();
-        let mut records = Records::new(&opening.format, text.as_bytes(), 1);
-        let mut grid = Grid::empty(Order::new(2).unwrap());
-        let mut errors = 0;
-        for line in 1..=3 {
-            let record = records.read(&mut grid).unwrap();
-            assert_eq!(record.line, line);
-            errors += usize::from(record.error.is_some());
-        }
-        assert_eq!(errors, 1, "a bad line has an answer");
-        // Nor is it passed over where a part of a text begins with it.
-        let grid = "12..\n34..\n..1.\n....\n";
-        let hint = Hint { notation: Some(Notation::Grid), ..hint };
-        let part = sniff_part(format!("sep=;\n{grid}").as_bytes(), &hint).unwrap().unwrap();
-        assert_eq!((part.body, part.lines), (0, 0));
-    }
-
-    #[test]
-    fn the_most_frequent_order_wins_and_of_several_the_first() {
-        let winner = |sides: &[usize]| {
-            most_frequent(sides.iter().map(|&side| Order::from_side(side).unwrap())).map(Order::side)
-        };
-        assert_eq!(winner(&[]), None);
-        assert_eq!(winner(&[4, 9, 9]), Some(9));
-        assert_eq!(winner(&[9, 4, 4, 9, 25]), Some(9));
-        assert_eq!(winner(&[4, 9, 25]), Some(4));
-    }
-
-    #[test]
-    fn a_row_of_zeros_before_one_value_has_all_its_cells() {
-        for side in [4, 9, 16, 25] {
-            for at in 0..side {
-                let row = "0".repeat(at) + "3" + &"0".repeat(side - at - 1);
-                let order = row_order(row.as_bytes(), RowStyle::default());
-                assert_eq!(order.map(Order::side), Some(side), "{row}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_names_of_columns_above_a_grid_are_no_row() {
-        let rows =
-            |count: usize| (0..count).map(|at| format!("{},,,,3,,,,{}\n", at % 9 + 1, (at + 3) % 9 + 1));
-        let names = |name: fn(u8) -> String| (0..9).map(name).collect::<Vec<_>>().join(",") + "\n";
-        let body = |text: &str| {
-            let found = detect(text.as_bytes(), &Hint::default()).unwrap();
-            assert_eq!(
-                (found.format.notation(), found.format.order()),
-                (Notation::Grid, Order::NINE),
-                "{text}"
-            );
-            found.body
-        };
-        let headings = [
-            names(|at| at.to_string()),
-            names(|at| format!("c{}", at + 1)),
-            names(|at| (at + 1).to_string()),
-            names(|at| char::from(b'A' + at).to_string()),
-            names(|at| char::from(b'a' + at).to_string()),
-            names(|at| format!("\"{}\"", at + 1)),
-        ];
-        for heading in &headings {
-            let grid: String = rows(9).collect();
-            assert_eq!(body(&format!("{heading}{grid}")), heading.len(), "{heading}");
-            let numbered: String = rows(9).zip(0..).map(|(row, at)| format!("{at},{row}")).collect();
-            assert_eq!(body(&format!(",{heading}{numbered}")), heading.len() + 1, "{heading}");
-        }
-        // With as many rows as puzzles have, it is one; and of a list it may be the first one.
-        for (heading, count) in [(0, 8), (2, 8), (3, 8), (2, 18), (2, 17)] {
-            let rows: String = rows(count).collect();
-            assert_eq!(body(&format!("{}{rows}", headings[heading])), 0, "{heading} {count}");
-        }
-    }
-
-    #[test]
-    fn a_line_that_is_cut_off_is_not_looked_at() {
-        // The sample ends in the middle of its last line, which looks like a 4x4 puzzle.
-        let mut sample = format!("{}\n", ".".repeat(80)).into_bytes();
-        sample.resize(SAMPLE_BYTES - 16 - 1, b'.');
-        sample.push(b'\n');
-        sample.resize(SAMPLE_BYTES, b'.');
-        let order = |sample: &[u8]| detect(sample, &Hint::default()).unwrap().format.order().side();
-        assert_eq!(order(&sample), 9);
-        sample.pop();
-        sample.pop();
-        sample.extend_from_slice(b".");
-        assert_eq!((sample.len(), order(&sample)), (SAMPLE_BYTES - 1, 9), "fifteen characters are no puzzle");
-        sample.remove(0);
-        sample.push(b'.');
-        assert_eq!(
-            (sample.len(), order(&sample)),
-            (SAMPLE_BYTES - 1, 4),
-            "here the text ends, and so it is one"
-        );
-    }
-
-    #[test]
-    fn blank_lines_are_skipped_whole() {
-        let cases = [
-            ("", true, (0, 0)),
-            ("\n\r\n # x\n1\n", false, (8, 3)),
-            ("\n  ", false, (1, 1)),
-            ("\n  ", true, (3, 2)),
-            ("# x", false, (0, 0)),
-            ("# x", true, (3, 1)),
-        ];
-        for (text, at_end, wanted) in cases {
-            assert_eq!(skip_lines_above(text.as_bytes(), at_end), wanted, "{text:?} {at_end}");
-        }
-    }
-
-    #[test]
-    fn the_alphabet_that_fits_best_is_found_and_letters_win_where_several_fit() {
-        let alphabet =
-            |line: String| detect(line.as_bytes(), &Hint::default()).unwrap().format.alphabet().clone();
-        let blanks = |count| ".".repeat(count);
-        assert_eq!(alphabet(format!("AG{}", blanks(254))), Alphabet::Letters);
-        assert_eq!(alphabet(format!("AP{}", blanks(254))), Alphabet::Alpha);
-        assert_eq!(alphabet(format!("AY{}", blanks(623))), Alphabet::Alpha);
-        assert_eq!(alphabet(format!("1:{}", blanks(254))), Alphabet::Ascii);
-        assert_eq!(alphabet(format!("1G{}", blanks(254))), Alphabet::Letters);
-    }
-
-    #[test]
-    fn bad_lines_of_letters_do_not_spoil_puzzles_in_digits() {
-        let puzzle = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79\n";
-        for (good, bad) in [(4, "abcdefghi".repeat(9) + "\n"), (2, "a".repeat(81) + "\n")] {
-            let text = bad.repeat(good / 2) + &puzzle.repeat(good);
-            let found = detect(text.as_bytes(), &Hint::default()).unwrap().format;
-            assert_eq!(found.alphabet(), &Alphabet::Letters, "{good}");
-        }
-    }
-
-    #[test]
-    fn a_block_size_is_one_in_every_alphabet_but_that_of_1x1_puzzles() {
-        for symbols in ["1", "1234", "5678", "123456789", "ABCDEFGHI"] {
-            let hint = Hint { alphabet: Some(symbols.parse().unwrap()), ..Hint::default() };
-            let side = symbols.len();
-            let text = format!("{}\n{}\n", side.isqrt(), ".".repeat(side * side));
-            let wanted = if side == 1 { Notation::Lines } else { Notation::Header };
-            assert_eq!(detect(text.as_bytes(), &hint).unwrap().format.notation(), wanted, "{symbols}");
-        }
-    }
-
-    #[test]
-    fn triples_are_told_by_most_of_their_lines_or_the_first_of_two() {
-        let notation = |text: &str| detect(text.as_bytes(), &Hint::default()).unwrap().format.notation();
-        assert_eq!(notation("1 1 5\n2 2 x\n"), Notation::Triples);
-        assert_eq!(notation("1 1 5 # here\n2 2 3\n"), Notation::Triples);
-        assert_eq!(notation("1 1\n2 2 3\n1 2 4\n"), Notation::Triples);
-        assert_eq!(notation(&format!("1 1 5\n{0}\n{0}\n", ".".repeat(81))), Notation::Lines);
-        // Below the size of the puzzle or of its boxes, and no other number.
-        let triples = "1 1 5\n2 2 9\n1 2 4\n";
-        for (number, is_size) in [("3", true), ("9", true), ("2", false), ("4", false)] {
-            let text = format!("{number}\n{triples}");
-            let found = detect(text.as_bytes(), &Hint::default());
-            let is_read =
-                found.is_ok_and(|found| (found.format.notation(), found.body) == (Notation::Triples, 2));
-            assert_eq!(is_read, is_size, "{number}");
-        }
-    }
+    let whole: Vec<_> = characters(super::lines::cells(format, line)).collect();
+    if whole.len() == format.order.cells() { whole } else { Vec::new() }
 }

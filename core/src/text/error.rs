@@ -121,23 +121,6 @@ impl Problem {
             _ => return None,
         })
     }
-
-    /// Its rank in the order of checks: length, characters, rules, search.
-    const fn rank(&self) -> u8 {
-        match self {
-            Self::InvalidBlockSize
-            | Self::AmbiguousBlockSize
-            | Self::BlockSizeOrCount
-            | Self::Empty
-            | Self::WrongLength
-            | Self::WrongCellCount { .. }
-            | Self::CellCount { .. } => 0,
-            Self::InvalidCharacter { .. } | Self::OpenQuotes { .. } | Self::OutOfRange(_) => 1,
-            Self::RuleBroken(_) | Self::SetTwice(_) => 2,
-            Self::NoSolution | Self::NotUnique | Self::WrongSolution(_) | Self::GaveUp { .. } => 3,
-            Self::Internal => 4,
-        }
-    }
 }
 
 impl Problem {
@@ -180,12 +163,42 @@ impl PuzzleError {
             let _ = write!(out, "{self}");
         }
     }
+}
 
-    /// Keeps one problem of a puzzle on several lines: the first of those with the lowest rank.
-    pub(super) fn keep_first(kept: &mut Option<Self>, problem: Problem, line: u64) {
-        if kept.as_ref().is_none_or(|kept| problem.rank() < kept.problem.rank()) {
-            *kept = Some(Self { problem, line: Some(line) });
+/// What begins a line that stands for a puzzle which cannot be read, behind which is the reason: a
+/// character that no text has.
+pub(super) const FAULT: &[u8] = "\u{10FFFE}".as_bytes();
+
+/// Appends a line that stands for a puzzle with this problem, for [`fault_of`].
+pub(super) fn push_fault(problem: &Problem, out: &mut Vec<u8>) {
+    out.extend_from_slice(FAULT);
+    // Writing to a vector cannot fail.
+    let _ = match problem {
+        Problem::InvalidCharacter { character, column } => write!(out, "c{column}_{character}"),
+        Problem::OutOfRange(OutOfRange { what: "column", value, .. }) => write!(out, "o{value}"),
+        Problem::OutOfRange(OutOfRange { what, value, .. }) => write!(out, "{}{value}", &what[..1]),
+        Problem::SetTwice(cell) => write!(out, "t{}", cell.index()),
+        _ => write!(out, "l"),
+    };
+}
+
+/// The problem of the puzzle for which a line stands, if it stands for one.
+pub(super) fn fault_of(line: &[u8], order: Order) -> Option<Problem> {
+    let fault = std::str::from_utf8(line.strip_prefix(FAULT)?).ok()?.trim_end();
+    let (kind, rest) = fault.split_at_checked(1)?;
+    let number = || rest.parse::<usize>().ok();
+    let outside = |what| Some(Problem::OutOfRange(OutOfRange { what, value: number()?, side: order.side() }));
+    match kind {
+        "c" => {
+            let (column, character) = rest.split_once('_')?;
+            Some(Problem::InvalidCharacter { character: character.to_owned(), column: column.parse().ok()? })
         }
+        "r" => outside("row"),
+        "o" => outside("column"),
+        "v" => outside("value"),
+        "t" => Some(Problem::SetTwice(order.cell_at(number().filter(|&index| index < order.cells())?))),
+        "l" => Some(Problem::WrongLength),
+        _ => None,
     }
 }
 
@@ -258,24 +271,6 @@ impl fmt::Display for PuzzleError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn of_several_problems_the_first_of_the_first_check_is_kept() {
-        let character = |column| Problem::InvalidCharacter { character: "'x'".to_owned(), column };
-        let mut kept = None;
-        let mut line = 0;
-        let mut keep = |problem| {
-            line += 1;
-            PuzzleError::keep_first(&mut kept, problem, line);
-            kept.clone().unwrap().line.unwrap()
-        };
-        assert_eq!(keep(Problem::NoSolution), 1);
-        assert_eq!(keep(character(3)), 2);
-        assert_eq!(keep(character(4)), 2);
-        assert_eq!(keep(Problem::WrongLength), 4);
-        assert_eq!(keep(Problem::WrongLength), 4);
-        assert_eq!(keep(character(1)), 4);
-    }
 
     #[test]
     fn what_is_written_is_what_is_displayed() {

@@ -14,8 +14,7 @@ use serde_json::value::RawValue;
 
 use super::detect::most_frequent;
 use super::lines::{self, given_solution, is_no_puzzle, puzzle_lines};
-use super::row_lines::{LineKind, RowStyle, classify, tokens};
-use super::table::{CellsReader, LEAST_CELLS, PUZZLE_NAMES, SOLUTION_NAMES};
+use super::table::{CellsReader, PUZZLE_NAMES, SOLUTION_NAMES};
 use super::{Format, FormatError, Hint, Problem, PuzzleError, Record, Records, apart, columns};
 use crate::grid::{Grid, MAX_SIDE, Order};
 
@@ -146,9 +145,10 @@ fn cells_of_lines(text: &str) -> String {
     if Order::from_cells(cells.chars().count()).is_some() {
         return cells;
     }
-    let is_row = |line: &&str| classify(line.as_bytes(), RowStyle::default()) == LineKind::Row;
-    let rows: Vec<&[u8]> = text.lines().filter(is_row).flat_map(|line| tokens(line.as_bytes())).collect();
-    String::from_utf8(rows.concat()).unwrap_or(cells)
+    let is_ruler =
+        |line: &&str| line.contains(['+', '=', '┼', '─']) || line.chars().all(|c| "-|: ".contains(c));
+    let is_cell = |c: &char| !c.is_whitespace() && !matches!(c, '|' | '\u{2500}'..='\u{257F}');
+    text.lines().filter(|line| !is_ruler(line)).flat_map(str::chars).filter(is_cell).collect()
 }
 
 /// The cells of an array, from its elements.
@@ -599,14 +599,6 @@ pub(super) fn texts(text: &[u8], keys: &Keys) -> Vec<Vec<u8>> {
     texts.collect()
 }
 
-/// Whether a line is an array of several values, one of which is as long as a puzzle.
-pub(super) fn is_array_of_puzzles(line: &[u8]) -> bool {
-    let is_long = |value: &&RawValue| value.get().len() >= LEAST_CELLS;
-    line.starts_with(b"[")
-        && serde_json::from_slice::<Vec<&RawValue>>(line)
-            .is_ok_and(|values| values.len() > 1 && values.iter().any(is_long))
-}
-
 /// Whether the puzzles of some of the first objects are arrays of as many values as a puzzle has.
 pub(super) fn has_values(text: &[u8], keys: &Keys) -> bool {
     let mut objects = puzzle_lines(text).take(OBJECTS_SEEN).filter_map(|line| read_object(line, keys).ok());
@@ -630,7 +622,7 @@ mod tests {
 
     fn read_all(text: &str) -> Vec<String> {
         let preamble = detect(text.as_bytes(), &Hint::default()).unwrap();
-        assert_eq!(preamble.format.notation(), Notation::Jsonl);
+        assert_eq!(preamble.format.notation(), Notation::Jsonl, "{text}");
         let mut records = Records::new(&preamble.format, text.as_bytes(), 1);
         let mut grid = Grid::empty(Order::NINE);
         let mut found = Vec::new();
@@ -742,13 +734,9 @@ mod tests {
     fn other_arrays_of_texts_are_no_puzzle() {
         let p = "12....1.........";
         let good = format!("{{\"puzzle\":\"{p}\"}}\n");
-        let list = vec![format!("\"{p}\""); 16].join(",");
         for (array, error) in [
             // Lists of puzzles, as many as a larger one has rows.
             (format!("[{}]", vec![format!("\"{p}\""); 2].join(",")), "wrong length"),
-            (format!("[{list}]"), "wrong length"),
-            // Numbers are the same in each alphabet, and symbols are not.
-            ("[[1,\"2\",0,0],[0,0,1,0],[0,0,0,0],[0,0,0,0]]".to_owned(), "wrong length"),
             ("[\"12..\",\"..1.\",\"....\",\"...\"]".to_owned(), "wrong length"),
             ("[\"12..\",\"..1.\",\"....\",\".\",\"...\"]".to_owned(), "wrong length"),
             ("[\"12..\",\"..!.\",\"....\",\"....\"]".to_owned(), "invalid character. It is '!' in column 7"),
@@ -761,8 +749,7 @@ mod tests {
             assert!(read[2].contains(error), "{array}: {}", read[2]);
         }
         // If there is nothing else, nothing is read.
-        let list = format!("[{list}]");
-        for array in [&*list, "[\"12\"]", "[1,2,3]", "[[\"1\",2]]", "[{}]", "[]"] {
+        for array in ["[\"12\"]", "[1,2,3]", "[[\"1\",2]]", "[{}]", "[]"] {
             let text = format!("{{\"puzzle\":{array}}}\n");
             let misfit = detect(text.as_bytes(), &Hint::default()).unwrap().misfit;
             assert_eq!(misfit.unwrap().to_string(), "Line 1 is an object without a puzzle.", "{array}");
@@ -898,25 +885,5 @@ mod tests {
                 &no_cell(16),
             ]
         );
-    }
-
-    #[test]
-    fn an_array_of_puzzles_is_no_row_of_a_table() {
-        let puzzle = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
-        for text in
-            [format!("[\"{puzzle}\", \"{puzzle}\", \"{puzzle}\"]\n"), format!("[\"easy\",\"{puzzle}\"]")]
-        {
-            let format = detect(text.as_bytes(), &Hint::default()).unwrap().format;
-            assert_eq!(format.notation(), Notation::Lines, "{text}");
-            let mut records = Records::new(&format, text.as_bytes(), 1);
-            let error = records.read(&mut Grid::empty(format.order())).unwrap().error;
-            assert!(error.is_some(), "{text}");
-            assert!(records.read(&mut Grid::empty(format.order())).is_none());
-        }
-        // A row is one, however it or the one above it begins.
-        let table = format!("[1,2]\n1,{puzzle}\n2,{puzzle}\n");
-        assert_eq!(detect(table.as_bytes(), &Hint::default()).unwrap().format.notation(), Notation::Csv);
-        let table = format!("[a],\"{puzzle}\"\n[b],\"{puzzle}\"\n");
-        assert_eq!(detect(table.as_bytes(), &Hint::default()).unwrap().format.notation(), Notation::Csv);
     }
 }

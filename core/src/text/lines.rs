@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use super::alphabet::{INVALID, MIDDLE_DOT, Shortcut};
-use super::error::ERROR_PREFIX;
+use super::error::{ERROR_PREFIX, FAULT, fault_of};
 use super::table::fields;
 use super::{BYTE_ORDER_MARK, Format, Notation, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, Order};
@@ -147,6 +147,8 @@ pub(super) fn cells<'a>(format: &Format, line: &'a [u8]) -> &'a [u8] {
 pub(super) fn read_line(format: &Format, line: &[u8], puzzle: &mut Grid) -> Result<(), Problem> {
     let cells = cells(format, line);
     read_cells(format, cells, puzzle).map_err(|problem| match problem {
+        // A puzzle that was converted, and that could not be read.
+        problem if line.starts_with(FAULT) => fault_of(line, format.order).unwrap_or(problem),
         // A line that was cut has more cells than can be counted.
         Problem::WrongCellCount { .. } if offset(line, cells) + cells.len() >= MAX_LINE_BYTES => {
             Problem::WrongLength
@@ -382,6 +384,9 @@ fn unwritable_number(character: &[u8]) -> Option<usize> {
 
 /// A text as it is written where it is copied: with a `!` for each value that is no cell.
 pub(crate) fn writable(text: &[u8]) -> Cow<'_, [u8]> {
+    if text.starts_with(FAULT) {
+        return Cow::Borrowed(IN_THEIR_PLACE.as_bytes());
+    }
     let may_have_one = memchr::memchr(UNWRITABLE_START[0], text).is_some()
         && memchr::memmem::find(text, &UNWRITABLE_START).is_some();
     if !may_have_one {

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use super::detect::{WHOLE, fit};
+use super::cell::read_cell;
+use super::layout::{Refusal, tokens};
 use super::lines::{characters, puzzle_lines, writable};
-use super::row_lines::{LineKind, RowStyle, classify, tokens};
-use super::rows;
-use super::{Format, Hint, Notation, bars, json};
+use super::{Format, Notation, json};
 use crate::counted::counted;
 use crate::grid::Order;
 
@@ -27,12 +26,10 @@ enum What {
     Groups { cells: usize, groups: usize },
     /// Rows of grids of another size, such as 6x6.
     Rows { cells: usize },
-    /// Too few rows for a puzzle.
+    /// Another number of rows than a puzzle has.
     Grid { rows: usize, order: Order },
-    /// Rows of puzzles, in a section that has none.
-    Section,
-    /// Rows between bars with spaces for blanks, of which this line is drawn otherwise than so many.
-    Crooked { alike: usize },
+    /// A layout is not enough.
+    Layout(Refusal),
     /// Lines that end in carriage returns alone.
     CarriageReturns,
     /// Cells with all candidates.
@@ -99,31 +96,42 @@ const CANDIDATES: usize = 729;
 impl Misfit {
     /// The misfit of a text in this format. `None` if the text has a puzzle: a grid of enough rows,
     /// most of whose cells can be read, or anything that detection recognises by its puzzles.
-    pub(super) fn find(format: &Format, text: &[u8], goes_on: bool, hint: &Hint) -> Option<Self> {
-        let has_puzzles = match format.notation {
-            Notation::Grid => has_grid(format, text, goes_on),
-            notation => notation.facts().shows_puzzles,
-        };
+    pub(super) fn find(
+        format: &Format,
+        text: &[u8],
+        goes_on: bool,
+        refusal: Option<&Refusal>,
+    ) -> Option<Self> {
+        if let Some(candidates) = Self::of_candidates(text, goes_on) {
+            return Some(candidates);
+        }
+        if let Some(refusal) = refusal.filter(|refusal| **refusal != Refusal::Nothing) {
+            let what = match What::find(format, text) {
+                rows @ What::Rows { .. } if matches!(refusal, Refusal::OtherSize(_)) => rows,
+                what if *refusal == Refusal::Far => what,
+                _ => What::Layout(refusal.clone()),
+            };
+            return Some(Self { line: 1, what });
+        }
+        let has_puzzles = format.notation.facts().shows_puzzles;
         let is_values = format.notation == Notation::Jsonl && json::has_values(text, &format.keys);
         if has_puzzles || is_values || puzzle_lines(text).next().is_none() {
             return None;
         }
-        if matches!(format.notation, Notation::Lines | Notation::Grid)
-            && let Some(row) = bars::find_crooked(text, goes_on, hint)
-        {
-            return Some(Self { line: 1 + row.line as u64, what: What::Crooked { alike: row.alike } });
-        }
-        let index = text.split(|&byte| byte == b'\n').position(|line| puzzle_lines(line).next().is_some());
-        let line = 1 + index.unwrap_or(0) as u64;
-        if has_only_candidates(text, goes_on) {
-            return Some(Self { line, what: What::Candidates });
-        }
-        Some(match What::find(format, text) {
+        let line = first_line_number(text);
+        let what = What::find(format, text);
+        Some(match what {
             What::Candidates => {
                 damaged_candidates(text, goes_on).unwrap_or(Self { line, what: What::Candidates })
             }
             what => Self { line, what },
         })
+    }
+
+    /// The misfit of a text that is nothing but positions with candidates.
+    pub(super) fn of_candidates(text: &[u8], goes_on: bool) -> Option<Self> {
+        let misfit = || Self { line: first_line_number(text), what: What::Candidates };
+        has_only_candidates(text, goes_on).then(misfit)
     }
 
     /// The misfit of a text, with all that is above its puzzles, that has carriage returns for line
@@ -139,8 +147,8 @@ impl Misfit {
     /// recognised.
     #[must_use]
     pub const fn may_have_puzzles(&self) -> bool {
-        use What::{Cells, Grid, Objects, Rows, Words};
-        matches!(self.what, Cells { .. } | Rows { .. } | Grid { .. } | Objects | Words { .. })
+        use What::{Cells, Grid, Layout, Objects, Rows, Words};
+        matches!(self.what, Cells { .. } | Grid { .. } | Rows { .. } | Layout(_) | Objects | Words { .. })
     }
 
     /// Whether all lines are one, because they end in carriage returns alone. Then even a line with a
@@ -153,7 +161,7 @@ impl Misfit {
     /// Whether the text is rows of a size that no puzzle here has, of which none can be one.
     #[must_use]
     pub const fn is_of_other_size(&self) -> bool {
-        matches!(self.what, What::Rows { .. })
+        matches!(self.what, What::Rows { .. } | What::Layout(Refusal::OtherSize(_)))
     }
 
     /// The same misfit with its line number increased by `lines`, which precede the text.
@@ -171,15 +179,10 @@ impl Misfit {
     }
 }
 
-/// Whether a grid has a puzzle of all its rows, at least half of which can be read.
-fn has_grid(format: &Format, text: &[u8], goes_on: bool) -> bool {
-    let side = format.order.side();
-    !has_only_candidates(text, goes_on)
-        && rows::puzzles(format, text, !goes_on).into_iter().any(|(rows, _)| {
-            let readable =
-                rows.iter().filter(|row| fit(format, row) > 0 && !has_candidates(format, row)).count();
-            rows.len() == side && 2 * readable >= side
-        })
+/// The number of the first line with something on it.
+fn first_line_number(text: &[u8]) -> u64 {
+    let index = text.split(|&byte| byte == b'\n').position(|line| puzzle_lines(line).next().is_some());
+    1 + index.unwrap_or(0) as u64
 }
 
 /// Whether a row has cells of several digits that are no number of this size.
@@ -188,7 +191,7 @@ fn has_candidates(format: &Format, row: &[u8]) -> bool {
         token.len() > 1
             && token.iter().all(u8::is_ascii_digit)
             && token.is_sorted()
-            && rows::read_cell(format, token).is_none()
+            && read_cell(format, token).is_none()
     };
     let tokens: Vec<&[u8]> = tokens(row).collect();
     tokens.len() == format.order.side() && tokens.into_iter().any(is_candidates)
@@ -200,10 +203,7 @@ fn has_candidates(format: &Format, row: &[u8]) -> bool {
 /// No puzzle is read so: a grid of numbers without a blank has 10 or 11 in each row.
 fn has_only_candidates(text: &[u8], goes_on: bool) -> bool {
     let end = text.iter().rposition(|&byte| byte == b'\n').filter(|_| goes_on).unwrap_or(text.len());
-    let is_row = |line: &&[u8]| {
-        let kind = classify(line, RowStyle::default());
-        !matches!(kind, LineKind::Blank | LineKind::Comment | LineKind::Ruler)
-    };
+    let is_row = |line: &&[u8]| may_have_cells(line);
     let cells = |line: &[u8]| -> Vec<Vec<u8>> {
         let cells = line.split(|byte| b"|*".contains(byte) || byte.is_ascii_whitespace());
         cells.filter(|cell| !cell.is_empty()).map(<[u8]>::to_ascii_uppercase).collect()
@@ -235,6 +235,13 @@ fn has_only_candidates(text: &[u8], goes_on: bool) -> bool {
     several > 1 && (goes_on || rows % side == 0)
 }
 
+/// Whether a line is no comment, and has something that is not drawn.
+fn may_have_cells(line: &[u8]) -> bool {
+    let is_ruler = line.contains(&b'+') || line.windows(2).any(|pair| pair == b"--");
+    puzzle_lines(line).any(|line| line.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte == b'.'))
+        && !is_ruler
+}
+
 /// Whether a line is the candidates of all cells of a puzzle, each in its place or a dot.
 fn is_marks(line: &[u8], side: usize) -> bool {
     let is_in_place =
@@ -257,12 +264,7 @@ fn damaged_candidates(text: &[u8], goes_on: bool) -> Option<Misfit> {
         String::from_utf8_lossy(cell).chars().take(QUOTED).map(shown).collect()
     };
     let rows = || {
-        let rows = numbered().filter(|(line, _)| {
-            !matches!(
-                classify(line, RowStyle::default()),
-                LineKind::Blank | LineKind::Comment | LineKind::Ruler
-            )
-        });
+        let rows = numbered().filter(|(line, _)| may_have_cells(line));
         rows.map(|(line, number)| {
             let cells = line.split(|byte| b"|*".contains(byte) || byte.is_ascii_whitespace());
             (cells.filter(|cell| !cell.is_empty()).collect::<Vec<&[u8]>>(), number)
@@ -322,23 +324,11 @@ impl What {
         if lines().filter(|line| is_candidates(line)).count() >= lines().count().min(3) {
             return Self::Candidates;
         }
-        if format.notation == Notation::Grid {
-            let is_row =
-                |line: &&[u8]| classify(line, format.style) == LineKind::Row && fit(format, line) == WHOLE;
-            let puzzles = rows::puzzles(format, text, true);
-            let mut rows = puzzles.iter().map(|(rows, _)| rows.iter().filter(|row| is_row(row)).count());
-            if let Some(rows) = rows.find(|&rows| rows > 0) {
-                return Self::Grid { rows, order: format.order };
-            }
-            if lines().any(|line| is_row(&line)) {
-                return Self::Section;
-            }
-        }
         let fields = |delimiter: u8| first.split(move |&byte| byte == delimiter).map(<[u8]>::trim_ascii);
         for groups in [tokens(first).collect(), fields(b',').collect(), fields(b';').collect::<Vec<&[u8]>>()]
         {
             let cells = || groups.iter().flat_map(|group| characters(group));
-            if groups.len() > 1 && cells().all(|cell| rows::read_cell(format, cell).is_some()) {
+            if groups.len() > 1 && cells().all(|cell| read_cell(format, cell).is_some()) {
                 let (cells, groups) = (cells().count(), groups.len());
                 if Order::from_cells(cells).is_some_and(|order| order.side() > 4 && groups < cells) {
                     return Self::Groups { cells, groups };
@@ -349,15 +339,14 @@ impl What {
         let count = |line: &[u8]| {
             let cells = format.codec.cells(line.trim_ascii_start());
             let all: Vec<&[u8]> = characters(cells).collect();
-            let is_cell = |cell: &&[u8]| rows::read_cell(format, cell).is_some();
+            let is_cell = |cell: &&[u8]| read_cell(format, cell).is_some();
             (!all.is_empty() && all.iter().all(is_cell)).then_some(all.len())
         };
         let row = |line: &[u8]| {
             let apart = tokens(line).count();
-            let is_apart = tokens(line).all(|token| rows::read_cell(format, token).is_some());
+            let is_apart = tokens(line).all(|token| read_cell(format, token).is_some());
             let fields: Vec<&[u8]> = line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect();
-            let is_fields =
-                fields.len() > 1 && fields.iter().all(|field| rows::read_cell(format, field).is_some());
+            let is_fields = fields.len() > 1 && fields.iter().all(|field| read_cell(format, field).is_some());
             match count(line) {
                 _ if is_fields => Some(fields.len()),
                 Some(cells) if apart == 1 => Some(cells),
@@ -372,6 +361,9 @@ impl What {
                     && (rows(cells) >= cells || rows(cells) > 3) =>
             {
                 Self::Rows { cells }
+            }
+            (Some(cells), _) if cells > 1 && Order::from_side(cells).is_some() && rows(cells) > 1 => {
+                Self::Grid { rows: rows(cells), order: Order::from_side(cells).unwrap_or(Order::NINE) }
             }
             (_, Some(cells)) if cells > 1 => {
                 let nearest = Order::ALL[1..].iter().min_by_key(|order| order.cells().abs_diff(cells));
@@ -447,16 +439,7 @@ impl fmt::Display for Misfit {
                     "From line {line} on there {there_are} of {side} cells; a {order} puzzle has {side} rows."
                 )
             }
-            What::Section => write!(
-                f,
-                "From line {line} on there are rows in a section that is no puzzle, as [State] is; name it \
-                 [Puzzle] if it is one."
-            ),
-            What::Crooked { alike } => write!(
-                f,
-                "Line {line} is drawn otherwise than {alike} other rows; spaces are read as blanks only if \
-                 all rows are drawn alike, so move its cells below theirs."
-            ),
+            What::Layout(refusal) => refusal.fmt(f),
             What::CarriageReturns => write!(
                 f,
                 "Line {line} goes on behind carriage returns; a line ends in a newline, so convert line ends \
@@ -500,202 +483,5 @@ impl fmt::Display for Misfit {
                 write!(f, "Line {line} is no puzzle, but {quote}{beginning}{quote}.")
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::text::{Hint, sniff};
-
-    fn misfit(text: &str) -> Option<String> {
-        sniff(text.as_bytes(), &Hint::default(), true)
-            .unwrap()
-            .unwrap()
-            .misfit
-            .map(|misfit| misfit.to_string())
-    }
-
-    #[test]
-    fn candidates_of_other_sizes_than_9x9_are_known() {
-        let candidates =
-            "Line 1 has candidates, and only clues can be read here; hint, steps and show read both.";
-        let full = "1 2 3 4\n3 4 1 2\n2 1 4 3\n4 3 2 1\n";
-        for text in [
-            full.replace("1 2\n", "12 12\n"),
-            "| 12 12 | 3 4 |\n| 3 4 | 12 12 |\n|---|\n".repeat(2),
-            "1.3..2.4".repeat(8) + "\n",
-        ] {
-            assert_eq!(misfit(&text).as_deref(), Some(candidates), "{text}");
-        }
-        // Rows of numbers without a blank are a grid, and so are rows with one cell that is bad.
-        let numbers: Vec<String> = (1..=16).map(|value| value.to_string()).collect();
-        for text in [full.to_owned(), full.replacen('1', "12", 1), (numbers.join(" ") + "\n").repeat(16)] {
-            assert_eq!(misfit(&text), None, "{text}");
-        }
-        let row = "From line 1 on there is 1 row of 4 cells; a 4x4 puzzle has 4 rows.";
-        assert_eq!(misfit("1..4\n").as_deref(), Some(row));
-    }
-
-    #[test]
-    fn what_is_no_puzzle_is_said() {
-        let six = "1 . . 4 . .\n".repeat(6);
-        let rows_on_a_line =
-            "53..7.... 6..195... .98....6. 8...6...3 4..8.3..1 7...2...6 .6....28. ...419..5 ....8..79\n";
-        let old_line_ends = "Line 1 goes on behind carriage returns; a line ends in a newline, so convert line \
-                             ends of old Macs, as tr '\\r' '\\n' does.";
-        let marks = "5 3 4679 | 268 7 2468 | 1489 1249 248\n";
-        let cases = [
-            (".".repeat(80), "Line 1 has 80 cells; a 9x9 puzzle has 81."),
-            (format!("\n# a\n{}\n", "1".repeat(250)), "Line 3 has 250 cells; a 16x16 puzzle has 256."),
-            (six.clone(), "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25."),
-            (six.replace(' ', ""), "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25."),
-            (
-                rows_on_a_line.repeat(3),
-                "Line 1 has 81 cells in 9 groups; a puzzle on a line has nothing between its cells.",
-            ),
-            (
-                format!("{}|{0}|{0}\n", ".".repeat(27)),
-                "Line 1 has 81 cells in 3 groups; a puzzle on a line has nothing between its cells.",
-            ),
-            (
-                "123456\n456123\n".to_owned() + &"......\n".repeat(4),
-                "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25.",
-            ),
-            (
-                "1 . 12 . . 3 . 10 . . 7 .\n".repeat(12),
-                "Line 1 is a row of 12 cells; a row of a puzzle has 4, 9, 16 or 25.",
-            ),
-            (
-                "1B44B2CAAA65\n".repeat(12),
-                "Line 1 is a row of 12 cells; a row of a puzzle has 4, 9, 16 or 25.",
-            ),
-            (
-                "1,,12,,,3,,10,,,7,\n".repeat(12),
-                "Line 1 is a row of 12 cells; a row of a puzzle has 4, 9, 16 or 25.",
-            ),
-            (
-                "F.1A..B..3.....\n".repeat(15),
-                "Line 1 is a row of 15 cells; a row of a puzzle has 4, 9, 16 or 25.",
-            ),
-            ("0 12 7 ".repeat(48) + "\n", "Line 1 has 144 cells; a 9x9 puzzle has 81."),
-            ("1B44B2CAAA65".repeat(12) + "\n", "Line 1 has 144 cells; a 9x9 puzzle has 81."),
-            ("AB12CD\nEF34GH\n".to_owned(), "Line 1 is no puzzle, but \"AB12CD\"."),
-            (six.replace(' ', ","), "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25."),
-            (
-                "[State]\n".to_owned() + &"53..7....\n".repeat(9),
-                "From line 1 on there are rows in a section that is no puzzle, as [State] is; name it \
-                 [Puzzle] if it is one.",
-            ),
-            ("53..7....\n".repeat(8), "From line 1 on there are 8 rows of 9 cells; a 9x9 puzzle has 9 rows."),
-            (
-                "# a\n| 1   |   2 |\n|   2 | 1   |\n+-----+-----+\n|  2  |     |\n|     |   1 |\n".to_owned(),
-                "Line 5 is drawn otherwise than 3 other rows; spaces are read as blanks only if \
-                 all rows are drawn alike, so move its cells below theirs.",
-            ),
-            (
-                marks.repeat(9),
-                "Line 1 has candidates, and only clues can be read here; hint, steps and show read both.",
-            ),
-            (
-                "123456789".repeat(81),
-                "Line 1 has candidates, and only clues can be read here; hint, steps and show read both.",
-            ),
-            (
-                "# a\n".to_owned() + &marks.repeat(7),
-                "From line 2 on there are 7 rows of cells with candidates; a 9x9 puzzle has 9.",
-            ),
-            (
-                marks.repeat(4) + &marks.replace("268", "26x") + &marks.repeat(4),
-                "Line 5 has \"26x\" among cells with candidates, which are different digits.",
-            ),
-            (
-                marks.repeat(3) + "---+---\n" + &marks.replace("268", "") + &marks.repeat(5),
-                "Line 5 is a row of 8 cells with candidates; a row of a 9x9 puzzle has 9.",
-            ),
-            (
-                ("1........".repeat(81) + "\n").repeat(3) + &"1........".repeat(80) + "\n",
-                "Line 4 has 720 characters; the candidates of a 9x9 puzzle are 729.",
-            ),
-            (
-                "q........".to_owned() + &"1........".repeat(80),
-                "Line 1 has \"q\" among cells with candidates, which are different digits.",
-            ),
-            (
-                rows_on_a_line.replace(' ', ",").repeat(10),
-                "Line 1 has 81 cells in 9 groups; a puzzle on a line has nothing between its cells.",
-            ),
-            (
-                rows_on_a_line.replace(' ', "; ").replace('.', "0"),
-                "Line 1 has 81 cells in 9 groups; a puzzle on a line has nothing between its cells.",
-            ),
-            // A row of a puzzle by itself, with something else behind it.
-            ("53..7....,q\n".repeat(9), "Line 1 has 9 cells; a 4x4 puzzle has 16."),
-            (format!("{}\r", ".".repeat(81)).repeat(3), old_line_ends),
-            (format!("{}\r", ".".repeat(81)).repeat(3000), old_line_ends),
-            (format!("puzzle,rating\r{},1\r", ".".repeat(81)), old_line_ends),
-            (format!("puzzle\r{}\r", ".".repeat(81)), old_line_ends),
-            (format!("id,puzzle\r1,{0}\r2,{0}\r", ".".repeat(81)), old_line_ends),
-            (format!("{0} easy\r{0} hard\r", ".".repeat(81)), old_line_ends),
-            ("53..7....\r".repeat(9), old_line_ends),
-            ("<html>\n<body>\n".to_owned(), "Line 1 begins like HTML or XML."),
-            (
-                "[{\"puzzle\":\"1\"},\n{\"puzzle\":\"2\"}]\n".to_owned(),
-                "It is JSON, but not one object a line, as jq -c '.[]' writes it.",
-            ),
-            (
-                "[[\n{\"puzzle\":\"1\"}]]\n".to_owned(),
-                "It is JSON, but not one object a line, as jq -c '.[]' writes it.",
-            ),
-            (
-                "[\"53..7....\\n6..195...\"]\n".to_owned(),
-                "It is JSON, but not its texts alone, as jq -r '.[]' writes them.",
-            ),
-            (
-                "[\n  \"53..7....\\n6..195...\"\n]\n".to_owned(),
-                "It is JSON, but not its texts alone, as jq -r '.[]' writes them.",
-            ),
-            (
-                "{\n  \"puzzle\": \"1\",\n  \"solution\": \"1\"\n}\n".to_owned(),
-                "It is JSON, but not one object a line, as jq -c . writes it.",
-            ),
-            ("[[puzzle]]\nid = 1\n".to_owned(), "Line 1 is no puzzle, but \"[[puzzle]]\"."),
-            ("{\\rtf1\\ansi\n}\n".to_owned(), "Line 1 is no puzzle, but \"{\\rtf1\\ansi\"."),
-            ("\"Some\" words\n".to_owned(), "Line 1 is no puzzle, but '\"Some\" words'."),
-            ("{\"a\":1}\n".to_owned(), "Line 1 is an object without a puzzle."),
-            (
-                "# Notes\nSome words of mine.\n".to_owned(),
-                "Line 2 is no puzzle, but \"Some words of mine.\".",
-            ),
-            ("a,b\n1,2\n".to_owned(), "Line 1 is no puzzle, but \"a,b\"."),
-            // Numbers of puzzles, and no 1x1 puzzles.
-            ("puzzle,clues\n1,30\n".to_owned(), "Line 2 is no puzzle, but \"1,30\"."),
-            ("puzzle,clues\n1,30\n2,31\n3,28\n".to_owned(), "Line 2 is no puzzle, but \"1,30\"."),
-            (
-                format!("puzzle,answer\n1,{}\n", "1234".repeat(4)),
-                "Line 2 is no puzzle, but \"1,1234123412341234\".",
-            ),
-        ];
-        for (text, wanted) in cases {
-            assert_eq!(misfit(&text).as_deref(), Some(wanted), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_text_with_a_puzzle_is_no_misfit() {
-        let puzzle = ".".repeat(81);
-        for text in [
-            format!("words\n{puzzle}\n"),
-            format!("53..7....\n{puzzle}\n"),
-            "53..7....\n".repeat(9),
-            ".\n1\n".to_owned(),
-            "puzzle\n.\n1\n7\n".to_owned(),
-            "1 1 5\n".to_owned(),
-            "2\n".to_owned() + "x\n",
-            format!("{{\"puzzle\":\"{puzzle}\"}}\n"),
-        ] {
-            assert_eq!(misfit(&text), None, "{text}");
-        }
-        let hint = Hint { order: Some(crate::grid::Order::NINE), ..Hint::default() };
-        assert!(sniff(b"53..7\n", &hint, true).unwrap().unwrap().misfit.is_none());
     }
 }

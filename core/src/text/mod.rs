@@ -23,21 +23,17 @@
 
 mod alphabet;
 mod apart;
-mod bars;
+mod cell;
 mod columns;
 mod detect;
 mod error;
 mod json;
+mod layout;
 mod lines;
 mod misfit;
 mod notation;
-mod readings;
 mod rewrite;
-mod row_lines;
-mod row_numbers;
-mod rows;
 mod table;
-mod triples;
 mod write;
 
 use std::borrow::Cow;
@@ -52,19 +48,22 @@ pub(crate) use columns::{row_within, unquoted, write_field};
 pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_lines_above, sniff, sniff_part};
 pub(crate) use error::ERROR_PREFIX;
 pub use error::{Problem, PuzzleError};
+pub use layout::{Converted, Layout, Rest};
 pub use lines::{MAX_LINE_BYTES, copy_line, unwritable_value};
 pub(crate) use lines::{PLAIN_9X9_LINE_BYTES, writable};
 pub use misfit::Misfit;
 pub use notation::{NoNotation, Notation};
 pub use table::{Column, Delimiter, NoColumnName, NoDelimiter};
 pub(crate) use table::{has_open_quotes, raw_fields};
-pub use triples::MAX_TRIPLES_BYTES;
 
 use alphabet::Codec;
 use json::Keys;
+use layout::Converter;
 use notation::Extent;
-use row_lines::RowStyle;
 use table::Columns;
+
+/// The most bytes of one puzzle on several lines, and of what stands beside it.
+pub const MAX_PUZZLE_BYTES: usize = 1 << 20;
 
 /// The UTF-8 byte-order mark, which may precede any text.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -96,10 +95,11 @@ impl Hint {
         let column = match format.notation.facts().extent {
             Extent::Row => Some(Column::Number(format.columns.puzzle + 1)),
             Extent::Object => Some(Column::Name(format.keys.puzzle.clone())),
-            Extent::Line | Extent::Lines => None,
+            Extent::Line => None,
         };
+        let notation = if format.converter.is_some() { Notation::Lines } else { format.notation };
         Self {
-            notation: Some(format.notation),
+            notation: Some(notation),
             alphabet: Some(format.alphabet.clone()),
             order: Some(format.order),
             column,
@@ -148,8 +148,8 @@ pub struct Format {
     columns: Columns,
     /// The members of JSON objects.
     keys: Keys,
-    /// What the rows of a grid look like.
-    style: RowStyle,
+    /// What turns the text into one with a puzzle a line, if it is none.
+    converter: Option<Arc<Converter>>,
     /// The heading row of a table, without its line end.
     heading: Option<Arc<[u8]>>,
 }
@@ -170,12 +170,14 @@ impl Format {
             return Err(FormatError::Puzzle(PuzzleError { problem: Problem::InvalidBlockSize, line: None }));
         }
         let codec = Codec::new(&alphabet, order, notation);
-        let style = RowStyle::default().written_in(&alphabet, Some(order));
         let (mut columns, keys) = (Columns::default(), Keys::default());
         if notation != Notation::Csv {
             columns.solution = None;
         }
-        Ok(Self { notation, order, alphabet, codec, columns, keys, style, heading: None })
+        // A grid of one cell is a line.
+        let is_line = notation.is_by_line() || notation == Notation::Grid && order.side() == 1;
+        let converter = (!is_line).then(|| Arc::new(Converter::plainest(notation, order, &alphabet)));
+        Ok(Self { notation, order, alphabet, codec, columns, keys, converter, heading: None })
     }
 
     /// The notation.
@@ -206,10 +208,24 @@ impl Format {
         }
     }
 
-    /// Whether every puzzle is on a line of its own.
+    /// The layout of a text whose puzzles are not on a line each, and have to be
+    /// [converted](Self::convert) before they are read.
     #[must_use]
-    pub const fn is_by_line(&self) -> bool {
-        !matches!(self.notation.facts().extent, Extent::Lines)
+    pub fn layout(&self) -> Option<&Layout> {
+        self.converter.as_ref().map(|converter| converter.layout())
+    }
+
+    /// Converts a part of a text that has a [layout](Self::layout), from the beginning of a puzzle on, to
+    /// one puzzle a line. `None` if its lines are read as they are.
+    #[must_use]
+    pub fn convert(&self, text: &[u8], rest: Rest) -> Option<Converted> {
+        self.converter.as_ref().map(|converter| converter.convert(text, rest))
+    }
+
+    /// A whole text, or a part with whole puzzles, as it is read.
+    #[must_use]
+    pub fn readable<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
+        self.convert(text, Rest::Nothing).map_or(Cow::Borrowed(text), |converted| converted.text.into())
     }
 
     /// What separates the fields of a `csv` or `cells` text.
@@ -217,7 +233,7 @@ impl Format {
     pub const fn delimiter(&self) -> Option<Delimiter> {
         match self.notation.facts().extent {
             Extent::Row => Some(self.columns.delimiter),
-            Extent::Line | Extent::Object | Extent::Lines => None,
+            Extent::Line | Extent::Object => None,
         }
     }
 
@@ -326,6 +342,23 @@ pub enum FormatError {
     /// The text can be 4x4 puzzles, one a line, or the rows of 16x16 puzzles.
     #[error("The lines of 16 characters fit 4x4 puzzles, one a line, and the rows of 16x16 puzzles.")]
     AmbiguousLines,
+    /// The text can be read in two ways, which find different puzzles.
+    #[error("The text can be read in two ways that differ: as {one}; and as {other}.")]
+    AmbiguousLayout {
+        /// The first way.
+        one: String,
+        /// The second.
+        other: String,
+    },
+    /// Rows of blanks are between puzzles in one place, and not in another.
+    #[error("Rows of blanks may be cells or separators here: puzzles are not equally far apart.")]
+    UnevenRows,
+    /// The puzzles have more rules than those of rows, columns and boxes.
+    #[error("The text says \"{word}\": puzzles with more rules than the classic ones are not solved.")]
+    Variant {
+        /// What says so.
+        word: String,
+    },
     /// The text can be cells apart from its first column on, or from its second.
     #[error(
         "The rows of {fields} fields fit puzzles of their first {cells} and of their last {cells}.",
@@ -361,9 +394,9 @@ impl FormatError {
     #[must_use]
     pub const fn option(&self) -> Option<&'static str> {
         match self {
-            Self::Puzzle(_) | Self::BrokenRow { .. } => None,
+            Self::Puzzle(_) | Self::BrokenRow { .. } | Self::Variant { .. } | Self::UnevenRows => None,
             Self::AlphabetSize { .. } | Self::AmbiguousAlphabet { .. } => Some("alphabet"),
-            Self::AmbiguousLines => Some("notation"),
+            Self::AmbiguousLines | Self::AmbiguousLayout { .. } => Some("notation"),
             Self::NoColumn { .. } | Self::AmbiguousCells { .. } => Some("column"),
         }
     }

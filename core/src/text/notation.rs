@@ -14,19 +14,17 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use super::bars::BarLayout;
 use super::detect::{
-    Layout, MAX_COUNT_DIGITS, SAMPLE_BYTES, is_block_size, is_grid, is_list_of_cells, is_plain_list,
-    is_told_1x1, is_triples, row_style, sniff, style_below_number, whole_lines,
+    LineLayout, Recognised, is_block_size, is_list_of_cells, is_plain_list, is_told_1x1, whole_lines,
 };
+use super::layout::{self, Found};
 use super::lines::{is_no_puzzle, looked_at, puzzle_lines};
-use super::readings::are_rows;
-use super::table::{Columns, LEAST_CELLS, Table, fields};
+use super::table::{Columns, fields};
 use super::{
-    Alphabet, Format, FormatError, Hint, MAX_LINE_BYTES, Problem, PuzzleError, Record, Records, apart, bars,
-    json, lines, rewrite, rows, table, triples,
+    Format, FormatError, Hint, MAX_LINE_BYTES, Problem, PuzzleError, Record, Records, apart, json, lines,
+    rewrite, table,
 };
-use crate::grid::Grid;
+use crate::grid::{Grid, Order};
 
 /// A way to write puzzles as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,8 +65,6 @@ pub(super) enum Extent {
     Row,
     /// A member of an object on a line.
     Object,
-    /// Several lines.
-    Lines,
 }
 
 impl Notation {
@@ -83,19 +79,27 @@ impl Notation {
         Self::Jsonl.named(),
     ];
 
-    /// The number of puzzles, good and bad, in whole lines below the heading. `None` in a notation in
-    /// which a puzzle takes several lines.
+    /// Whether every puzzle is written on a line of its own.
+    #[must_use]
+    pub const fn is_by_line(self) -> bool {
+        !matches!(self, Self::Grid | Self::Triples)
+    }
+
+    /// The number of puzzles, good and bad, in whole lines below the heading, of a text with a puzzle a
+    /// line.
     ///
     /// ```
     /// use sudoku_core::text::Notation;
     ///
-    /// assert_eq!(Notation::Csv.count_puzzles(b"1,12....1.........\n\n# easy\nx,y\n"), Some(2));
-    /// assert_eq!(Notation::Grid.count_puzzles(b"12 ..\n.. ..\n.1 ..\n.. ..\n"), None);
+    /// assert_eq!(Notation::Csv.count_puzzles(b"1,12....1.........\n\n# easy\nx,y\n"), 2);
     /// ```
     #[must_use]
-    pub fn count_puzzles(self, lines: &[u8]) -> Option<u64> {
+    pub fn count_puzzles(self, lines: &[u8]) -> u64 {
         let is_puzzle = |line: &[u8]| self == Self::Header || !is_no_puzzle(looked_at(line));
         let text = lines.strip_suffix(b"\n").unwrap_or(lines);
+        if lines.is_empty() {
+            return 0;
+        }
         let mut begin = 0;
         // Not byte by byte, because a client counts all that it sends.
         let all = memchr::memchr_iter(b'\n', text).chain([text.len()]).map(|end| {
@@ -103,11 +107,7 @@ impl Notation {
             begin = end + 1;
             line
         });
-        match self.facts().extent {
-            Extent::Lines => None,
-            _ if lines.is_empty() => Some(0),
-            _ => Some(all.filter(|line| is_puzzle(line)).count() as u64),
-        }
+        all.filter(|line| is_puzzle(line)).count() as u64
     }
 
     /// What is known of this notation.
@@ -116,8 +116,8 @@ impl Notation {
         match self {
             Self::Lines => Facts { name: "lines", extent: Extent::Line, shows_puzzles: false },
             Self::Header => Facts { name: "header", extent: Extent::Line, shows_puzzles: true },
-            Self::Grid => Facts { name: "grid", extent: Extent::Lines, shows_puzzles: false },
-            Self::Triples => Facts { name: "triples", extent: Extent::Lines, shows_puzzles: true },
+            Self::Grid => Facts { name: "grid", extent: Extent::Line, shows_puzzles: true },
+            Self::Triples => Facts { name: "triples", extent: Extent::Line, shows_puzzles: true },
             Self::Csv => Facts { name: "csv", extent: Extent::Row, shows_puzzles: false },
             Self::Cells => Facts { name: "cells", extent: Extent::Row, shows_puzzles: true },
             Self::Jsonl => Facts { name: "jsonl", extent: Extent::Object, shows_puzzles: false },
@@ -135,10 +135,10 @@ pub(super) fn lay_out(
     sample: &[u8],
     first_end: usize,
     hint: &Hint,
-) -> Result<Layout, FormatError> {
+) -> Result<LineLayout, FormatError> {
     let text = whole_lines(sample);
     let heading = |is_there: bool| if is_there { first_end } else { 0 };
-    let mut layout = Layout::new(notation);
+    let mut layout = LineLayout::new(notation);
     match notation {
         Notation::Header => layout.body = heading(hint.has_heading != Some(false)),
         Notation::Csv => {
@@ -151,80 +151,146 @@ pub(super) fn lay_out(
                 layout.body = heading(hint.has_heading == Some(true));
             }
         }
-        Notation::Cells => apart::lay_out(&mut layout, text, first_end, hint)?,
+        Notation::Cells => {
+            let hint = layout::apart_hint(text, hint, sample.len() >= super::SAMPLE_BYTES)?;
+            apart::lay_out(&mut layout, text, first_end, &hint)?;
+        }
         Notation::Jsonl => (layout.keys, layout.order) = json::find(text, hint)?,
-        Notation::Grid => {
-            let bars = bars::find(text, sample.len() >= SAMPLE_BYTES, hint);
-            let has_number = bars.is_none() && has_number_above(sample, first_end, hint);
-            let below_number = has_number.then(|| lay_out_below_number(sample, first_end, hint)).flatten();
-            return Ok(below_number.unwrap_or_else(|| lay_out_grid(sample, first_end, hint, bars)));
-        }
-        Notation::Triples => {
-            layout.body =
-                heading(hint.has_heading.unwrap_or_else(|| triples::is_heading(&sample[..first_end])));
-        }
-        Notation::Lines => {}
+        Notation::Lines | Notation::Grid | Notation::Triples => {}
     }
     Ok(layout)
 }
 
-/// The layout of a grid, whose cells are between `bars` if spaces are blanks.
-fn lay_out_grid(sample: &[u8], first_end: usize, hint: &Hint, bars: Option<BarLayout>) -> Layout {
-    let (style, has_heading) = row_style(whole_lines(sample), sample.len() >= SAMPLE_BYTES, hint, bars);
-    Layout { style, body: if has_heading { first_end } else { 0 }, ..Layout::new(Notation::Grid) }
+/// What a text in an unknown notation is.
+pub(super) fn recognise(sample: &[u8], first_end: usize, hint: &Hint) -> Result<Recognised, FormatError> {
+    let text = whole_lines(sample);
+    let goes_on = sample.len() >= super::SAMPLE_BYTES;
+    let lines = |notation| Ok(Recognised::Lines(lay_out(notation, sample, first_end, hint)?, None));
+    let is_table = hint.column.is_some() || hint.delimiter.is_some();
+    if !is_table && is_plain_list(text) {
+        return lines(Notation::Lines);
+    }
+    let is_jsonl = json::is_jsonl(text);
+    are_cells_of_one(text, hint)?;
+    if is_table {
+        return lines(if is_jsonl { Notation::Jsonl } else { Notation::Csv });
+    }
+    let found = match layout::judge(text, hint, goes_on) {
+        Ok(found) => found,
+        Err(refusal) => {
+            let layout = if is_jsonl {
+                lay_out(Notation::Jsonl, sample, first_end, hint)
+            } else {
+                by_line(sample, first_end, hint)
+            };
+            // A heading that names the puzzles decides between columns.
+            let is_named = layout.as_ref().is_ok_and(|layout| layout.is_named) && refusal.is_of_columns();
+            return match refusal.error() {
+                Some(error) if !is_named => Err(error),
+                _ => {
+                    let layout = layout?;
+                    // Below a block size every line has an answer.
+                    let is_told = is_named || layout.notation == Notation::Header;
+                    Ok(Recognised::Lines(layout, Some(refusal).filter(|_| !is_told)))
+                }
+            };
+        }
+    };
+    if is_jsonl && found.is_member() {
+        return Ok(Recognised::Either(lay_out(Notation::Jsonl, sample, first_end, hint)?, found));
+    }
+    if found.is_apart() {
+        let layout = lay_out(Notation::Cells, sample, first_end, hint)?;
+        return Ok(if layout.order.is_some() {
+            Recognised::Lines(layout, None)
+        } else {
+            Recognised::Converted(found)
+        });
+    }
+    if found.field().is_none() {
+        return Ok(below_count(found, sample, first_end, hint));
+    }
+    let layout = by_line(sample, first_end, hint)?;
+    if layout.notation == Notation::Header {
+        return Ok(header_or_list(layout, sample, first_end, found, hint));
+    }
+    // A heading that names the puzzles decides.
+    Ok(if layout.is_named { Recognised::Lines(layout, None) } else { Recognised::Either(layout, found) })
+}
+
+/// Refuses lines of one cell each that are as many as a larger puzzle has.
+fn are_cells_of_one(text: &[u8], hint: &Hint) -> Result<(), FormatError> {
+    if hint.order.is_some() || puzzle_lines(text).any(|line| line.trim_ascii_start().len() != 1) {
+        return Ok(());
+    }
+    match Order::from_cells(puzzle_lines(text).count()).filter(|order| order.side() > 1) {
+        Some(order) => Err(FormatError::AmbiguousLayout {
+            one: "1x1, a puzzle a line".to_owned(),
+            other: format!("{order}, a cell a line"),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Puzzles that are converted: those below the first line, if that is their number and was read as a
+/// bad one.
+pub(super) fn below_count(found: Found, sample: &[u8], first_end: usize, hint: &Hint) -> Recognised {
+    let number =
+        std::str::from_utf8(sample[..first_end].trim_ascii()).ok().and_then(|number| number.parse().ok());
+    let goes_on = sample.len() >= super::SAMPLE_BYTES;
+    let below = |number: usize| {
+        let below = layout::judge(whole_lines(&sample[first_end..]), hint, goes_on).ok()?;
+        let is_count = number == below.count() || goes_on && number > below.count();
+        let is_bad = below.count() - below.good() < found.count() - found.good();
+        (is_count && is_bad && below.layout() == found.layout()).then_some(below)
+    };
+    match number.and_then(below) {
+        Some(below) => Recognised::Below(below),
+        None => Recognised::Converted(found),
+    }
+}
+
+/// A text with a number above its puzzles: that is the block size, or how many there are, or it is
+/// refused.
+fn header_or_list(
+    layout: LineLayout,
+    sample: &[u8],
+    first_end: usize,
+    found: Found,
+    hint: &Hint,
+) -> Recognised {
+    let number =
+        std::str::from_utf8(sample[..first_end].trim_ascii()).ok().and_then(|number| number.parse().ok());
+    let is_size = number == Some(found.order().box_side());
+    let is_count = number == Some(found.count()) && sample.len() < super::SAMPLE_BYTES;
+    let is_strict = is_size && hint.order.is_none() && !found.has_other_blank_than_dot();
+    if is_count && !is_strict {
+        Recognised::Below(found.into_list())
+    } else {
+        Recognised::Lines(layout, None)
+    }
 }
 
 /// Whether the first line may be a block size or another number above all puzzles.
 fn has_number_above(sample: &[u8], first_end: usize, hint: &Hint) -> bool {
+    // Many lines, none of which is as long as a puzzle, are no list below its size.
+    const MANY_LINES: usize = 9;
     let (first, below) = sample.split_at(first_end);
+    let is_long = |line: &[u8]| line.len() >= table::LEAST_CELLS;
+    let are_cells = puzzle_lines(below).all(|line| line.trim_ascii_start().len() == 1);
+    if !are_cells && puzzle_lines(below).nth(MANY_LINES - 1).is_some() && !puzzle_lines(below).any(is_long) {
+        return false;
+    }
     hint.has_heading != Some(false) && !is_told_1x1(hint) && is_block_size(first.trim_ascii(), below, hint)
 }
 
-/// The layout of a grid below a first line that [may be a number](has_number_above). `None` for other
-/// texts.
-fn lay_out_below_number(sample: &[u8], first_end: usize, hint: &Hint) -> Option<Layout> {
-    let rows = whole_lines(sample).get(first_end..).unwrap_or_default();
-    let number = sample[..first_end].trim_ascii();
-    let style = style_below_number(number, rows, sample.len() >= SAMPLE_BYTES, hint)?;
-    // A longer number is a damaged row.
-    let body = if number.len() <= MAX_COUNT_DIGITS { first_end } else { 0 };
-    Some(Layout { body, style, ..Layout::new(Notation::Grid) })
-}
-
-/// The layout of a text in an unknown notation. Where several would do, the first that is looked
-/// for here wins.
-pub(super) fn recognise(
-    sample: &[u8],
-    first: &[u8],
-    below: &[u8],
-    hint: &Hint,
-) -> Result<Layout, FormatError> {
+/// The layout of a text with a puzzle a line: below a block size, in a table, or by itself.
+fn by_line(sample: &[u8], first_end: usize, hint: &Hint) -> Result<LineLayout, FormatError> {
     let text = whole_lines(sample);
-    let first_end = sample.len() - below.len();
-    let as_notation = |notation| lay_out(notation, sample, first_end, hint);
-    let is_table = hint.column.is_some() || hint.delimiter.is_some();
-    if !is_table && is_plain_list(text) {
-        return as_notation(Notation::Lines);
-    }
-    if json::is_jsonl(text) {
-        return as_notation(Notation::Jsonl);
-    }
-    if is_table {
-        return as_notation(Notation::Csv);
-    }
-    let bars = bars::find(text, sample.len() >= SAMPLE_BYTES, hint);
-    if bars.is_some() {
-        return Ok(lay_out_grid(sample, first_end, hint, bars));
-    }
+    let first = sample[..first_end].trim_ascii();
     if has_number_above(sample, first_end, hint) {
-        if let Some(layout) = lay_out_below_number(sample, first_end, hint) {
-            return Ok(layout);
-        }
-        if is_triples(below) && triples::names_size(first, below) {
-            return Ok(Layout { body: first_end, ..Layout::new(Notation::Triples) });
-        }
         if hint.order.is_some() || !is_list_of_cells(first, text, hint) {
-            return as_notation(Notation::Header);
+            return lay_out(Notation::Header, sample, first_end, hint);
         }
         // A number alone is a puzzle.
         if puzzle_lines(text).nth(1).is_some() {
@@ -232,55 +298,17 @@ pub(super) fn recognise(
             return Err(FormatError::Puzzle(PuzzleError { problem, line: Some(1) }));
         }
     }
-    // One of puzzles is no row, of which a column would be read and the others lost.
-    let is_array = json::is_array_of_puzzles(first);
-    let is_table = |table: &Table| {
-        // Before a solution may be the cells of its puzzle.
-        let is_behind_cells =
-            table.columns.puzzle >= LEAST_CELLS && matches!(apart::find(text, hint), Ok(Some(_)));
-        !(is_array || is_behind_cells)
-            && table.is_likely
-            && !(table.may_be_title && are_grids(&sample[first_end..], hint))
-    };
-    if let Some(table) = table::find(text, hint)?.filter(is_table) {
-        table.check_rows(text)?;
-        let Table { columns, names_puzzles, .. } = table;
-        let body = table.heading_len(sample);
-        return Ok(Layout { body, columns, names_puzzles, ..Layout::new(Notation::Csv) });
+    if let Some(found) = table::find(text, hint)?.filter(|table| table.is_likely) {
+        found.check_rows(text)?;
+        let table::Table { columns, names_puzzles, is_named, .. } = found;
+        let body = found.heading_len(sample);
+        return Ok(LineLayout { body, columns, names_puzzles, is_named, ..LineLayout::new(Notation::Csv) });
     }
-    if let Some((columns, order, has_heading)) = apart::find(text, hint)? {
-        let body = if has_heading { first_end } else { 0 };
-        return Ok(Layout { body, columns, order: Some(order), ..Layout::new(Notation::Cells) });
-    }
-    if is_triples(text) {
-        return as_notation(Notation::Triples);
-    }
-    let grid = lay_out_grid(sample, first_end, hint, None);
-    let rows = &text[grid.body.min(text.len())..];
-    if is_grid(rows, hint, grid.style) || are_rows(rows, sample.len() >= SAMPLE_BYTES, hint, grid.style)? {
-        return Ok(grid);
-    }
-    // Spaces are blanks only where no cell is another one, and there a `0` may be a value.
-    if hint.alphabet.is_none() {
-        let hex = Hint { alphabet: Some(Alphabet::Hex), ..hint.clone() };
-        if bars::find(text, sample.len() >= SAMPLE_BYTES, &hex).is_some() {
-            return Err(FormatError::AmbiguousAlphabet { from_zero: Alphabet::Hex });
-        }
-    }
-    as_notation(Notation::Lines)
-}
-
-/// Whether what is below a line that may be their title is grids.
-fn are_grids(below: &[u8], hint: &Hint) -> bool {
-    let hint = Hint { has_heading: Some(false), ..hint.clone() };
-    let found = sniff(below, &hint, false);
-    found.is_ok_and(|found| {
-        found.is_some_and(|found| found.format.notation == Notation::Grid && found.misfit.is_none())
-    })
+    lay_out(Notation::Lines, sample, first_end, hint)
 }
 
 /// The cells of each puzzle of a sample, or of each row, from which order and alphabet are detected.
-pub(super) fn sampled_cells<'a>(layout: &Layout, text: &'a [u8]) -> Vec<Cow<'a, [u8]>> {
+pub(super) fn sampled_cells<'a>(layout: &LineLayout, text: &'a [u8]) -> Vec<Cow<'a, [u8]>> {
     match layout.notation {
         Notation::Csv => {
             let Columns { delimiter, puzzle, .. } = layout.columns;
@@ -297,27 +325,11 @@ pub(super) fn sampled_cells<'a>(layout: &Layout, text: &'a [u8]) -> Vec<Cow<'a, 
 }
 
 impl Format {
-    /// The length in bytes of the longest block at the start of `text` that consists of whole
-    /// puzzles and can be read by itself: all of it if `at_end`, that is, if no text follows; 0 if
-    /// more text is needed.
+    /// The length in bytes of the whole lines at the start of `text`, which can be read by themselves:
+    /// all of it if `at_end`, that is, if no text follows.
     #[must_use]
     pub fn cut(&self, text: &[u8], at_end: bool) -> usize {
-        match self.notation {
-            _ if at_end => text.len(),
-            Notation::Grid => rows::cut(self, text),
-            Notation::Triples => 0,
-            _ => lines::cut(text),
-        }
-    }
-
-    /// The first place from byte `least` on, where a puzzle of a [block](Self::cut) ends, at which the
-    /// block may be divided into two.
-    #[must_use]
-    pub fn end_from(&self, block: &[u8], least: usize) -> usize {
-        match self.notation {
-            Notation::Grid => rows::end_from(self, block, least),
-            _ => least,
-        }
+        if at_end { text.len() } else { lines::cut(text) }
     }
 
     /// Appends what stands above all puzzles of a text in this notation, if anything does.
@@ -382,11 +394,12 @@ impl Format {
         solution: Option<&Grid>,
     ) -> Vec<(Range<usize>, Vec<u8>)> {
         match self.notation {
-            Notation::Lines | Notation::Header => rewrite::line(self, text, old, puzzle),
+            Notation::Lines | Notation::Header | Notation::Grid | Notation::Triples => {
+                rewrite::line(self, text, old, puzzle)
+            }
             Notation::Csv => rewrite::fields_of_row(self, text, old, puzzle, solution),
             Notation::Cells => apart::replaced(self, text, old, puzzle, solution),
             Notation::Jsonl => rewrite::members_of_object(self, text, puzzle, solution),
-            Notation::Grid | Notation::Triples => rewrite::whole(self, text, puzzle),
         }
     }
 }
@@ -396,12 +409,13 @@ impl<'a> Records<'a> {
     #[inline]
     pub(super) fn read_next(&mut self, puzzle: &mut Grid) -> Option<Record<'a>> {
         let mut record = match self.format.notation {
-            Notation::Lines | Notation::Header => lines::read(self, puzzle),
+            // Grids and triples are converted to lines.
+            Notation::Lines | Notation::Header | Notation::Grid | Notation::Triples => {
+                lines::read(self, puzzle)
+            }
             Notation::Csv => lines::read_csv(self, puzzle),
             Notation::Cells => apart::read(self, puzzle),
             Notation::Jsonl => json::read(self, puzzle),
-            Notation::Grid => rows::read(self, puzzle),
-            Notation::Triples => triples::read(self, puzzle),
         };
         // Changed in place, because moving each record costs tables 2 %.
         if let Some(record) = &mut record {

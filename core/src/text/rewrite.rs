@@ -6,11 +6,10 @@ use std::ops::Range;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::Format;
 use super::json::Keys;
 use super::lines::{self, offset};
-use super::rows;
 use super::table::{Columns, fields};
-use super::{Format, Notation};
 use crate::grid::Grid;
 
 impl Format {
@@ -39,40 +38,6 @@ impl Format {
         if !out.ends_with(b"\n") {
             out.push(b'\n');
         }
-    }
-
-    /// Appends the line `text` as it is, in which `puzzle` was read, or none. What has no line of its
-    /// own becomes one, so that all rows can be read as one list: where no puzzle was read, a bad one of
-    /// its cells as they are. `text` has no newline at its end, what is written has one.
-    pub(crate) fn copy_row(&self, text: &[u8], puzzle: Option<&Grid>, out: &mut Vec<u8>) {
-        match puzzle {
-            _ if self.is_by_line() => lines::copy_line(text, out),
-            Some(puzzle) => {
-                self.write_digits(puzzle.digits(), out);
-                out.push(b'\n');
-            }
-            None => lines::copy_line(&self.bad_line(text), out),
-        }
-    }
-
-    /// A line that is no puzzle, of the rows of `text`, in which none could be read.
-    fn bad_line(&self, text: &[u8]) -> Vec<u8> {
-        let rows: Vec<Vec<u8>> = match self.notation {
-            Notation::Grid => {
-                let puzzles = rows::puzzles(self, text, true);
-                puzzles.into_iter().flat_map(|(rows, _)| rows).map(|row| rows::compact(self, row)).collect()
-            }
-            _ => lines::puzzle_lines(text).map(<[u8]>::to_vec).collect(),
-        };
-        let line = rows.concat();
-        let as_line = Self { notation: Notation::Lines, ..self.clone() };
-        let is_read = lines::read_line(&as_line, &line, &mut Grid::empty(self.order)).is_ok();
-        if self.notation == Notation::Grid && !is_read && !lines::is_no_puzzle(&line) {
-            return line;
-        }
-        // What is missing in one row and too much in another does not become a puzzle; and cells that
-        // are named stay as they are.
-        [&b"!"[..], &rows.join(&b' ')].join(&b' ')
     }
 
     /// The cells of `grid`, with the blank that stands for one in `text`, which `old` was read from.
@@ -245,13 +210,6 @@ pub(super) fn members_of_object(
     let pairs = found.into_iter().zip([Some(puzzle), solution]);
     let parts = pairs.filter_map(|(old, new)| old.zip(new));
     parts.map(|(old, new)| (range_in(text, old.as_bytes()), format.json_like(old, new))).collect()
-}
-
-/// [`Format::replaced`] for a puzzle without a line of its own, which becomes one.
-pub(super) fn whole(format: &Format, text: &[u8], puzzle: &Grid) -> Vec<(Range<usize>, Vec<u8>)> {
-    let mut line = Vec::new();
-    format.write_line(puzzle.digits(), &mut line);
-    vec![(0..text.len(), line)]
 }
 
 /// The values of the members that hold the puzzle and its solution, as they are written.

@@ -299,9 +299,8 @@ pub(super) struct Table {
     pub(super) columns: Columns,
     /// The lines of the heading: none, one, or two with the line of dashes that Markdown has below it.
     heading_lines: usize,
-    /// Whether a word in the heading is all that makes it one, so that it may be a title above the
-    /// rows of grids: below its name is no puzzle, or one of 4x4, which a row of 16x16 may be.
-    pub(super) may_be_title: bool,
+    /// Whether the heading has a known name for the column of puzzles.
+    pub(super) is_named: bool,
     /// Whether the heading has a known name for the puzzle, and rows have nothing but cells: no column
     /// has larger puzzles than 1x1, and beside it is a solution at most.
     pub(super) names_puzzles: bool,
@@ -562,7 +561,7 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     };
     let puzzle = puzzle?;
     let solution = survey.solution_column(puzzle);
-    let (count, order) = survey.seen(puzzle).best();
+    let (count, _) = survey.seen(puzzle).best();
     // The heading of an empty table names its puzzles.
     let is_named = survey.is_named(puzzle, PUZZLE_NAMES);
     // A sentence above a list may have a word that is a name, too.
@@ -577,9 +576,9 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     let is_certain = is_told || puzzle > 0 || is_quoted || solution.is_some() || is_regular;
     let with_puzzle = if is_named { count.max(rows).max(1) } else { count };
     Some(Table {
+        is_named: is_named && has_heading,
         columns: Columns { delimiter, puzzle, solution, lacks_first_name },
         heading_lines,
-        may_be_title: is_named && (count == 0 || order.box_side() == 2),
         names_puzzles: is_named && survey.most() == 0 && (most <= 1 || solution.is_some()),
         rows: with_puzzle,
         puzzles: count,

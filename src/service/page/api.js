@@ -18,6 +18,10 @@ const ADVICE = [
   [", or set options.notation to NOTATION_LINES, which reads it as a bad puzzle", ""],
   ["set options.notation to NOTATION_LINES", "solve it with the program sudoku and --notation lines"],
   [
+    "Say which with options.column, options.notation or options.order",
+    "Solve it with the program sudoku, and say there which with --column, --notation or --size",
+  ],
+  [
     "Say which with options.notation",
     "Solve it with the program sudoku and --notation lines or --notation grid",
   ],

@@ -15,7 +15,9 @@ use crate::service::sched::pools::Size;
 use crate::service::wire::convert::internal_error;
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::status::invalid;
-use crate::text::{Format, FormatError, Hint, Preamble, Problem, PuzzleError, Records, sniff, sniff_part};
+use crate::text::{
+    Format, FormatError, Hint, Preamble, Problem, PuzzleError, Records, Rest, sniff, sniff_part,
+};
 
 /// The error of a text without a puzzle.
 pub(crate) const EMPTY: PuzzleError = PuzzleError { problem: Problem::Empty, line: None };
@@ -77,6 +79,11 @@ impl TextField {
     pub(crate) fn invalid(&self, what: impl Into<String>) -> Status {
         invalid(self.name, what)
     }
+}
+
+/// A part of a text with whole puzzles as it is read: a puzzle a line.
+pub(crate) fn readable(format: &Format, text: Bytes) -> Bytes {
+    format.convert(&text, Rest::Nothing).map_or(text, |converted| converted.text.into())
 }
 
 /// A text with its format.
@@ -142,7 +149,7 @@ impl RequestText {
                 Err(field.invalid(misfit.after(before).to_string()))
             }
             Ok(Some(preamble)) => Ok(Ok(Self {
-                bytes: bytes.slice(preamble.body..),
+                bytes: readable(&preamble.format, bytes.slice(preamble.body..)),
                 format: preamble.format,
                 first_line: first_line.unwrap_or(1) + preamble.lines,
                 is_part: first_line.is_some(),

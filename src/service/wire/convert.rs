@@ -84,7 +84,8 @@ fn text_options_from(hint: &Hint) -> proto::TextOptions {
 
 /// The options with which the rest of a text is read like its beginning, which has this format.
 pub(crate) fn text_options(format: &Format) -> proto::TextOptions {
-    let options = text_options_from(&Hint::of(format));
+    let hint = Hint { notation: Some(format.notation()), ..Hint::of(format) };
+    let options = text_options_from(&hint);
     // A member may have a name that is no option; then it is detected again.
     if options.column.trim().is_empty() {
         return proto::TextOptions { column: String::new(), ..options };

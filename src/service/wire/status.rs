@@ -397,6 +397,9 @@ pub(crate) fn format_sentence(error: &FormatError) -> String {
             format!("{error} Say which with options.alphabet: {from_zero} or letters.")
         }
         FormatError::AmbiguousLines => format!("{error} Say which with options.notation."),
+        FormatError::AmbiguousLayout { .. } => {
+            format!("{error} Say which with options.column, options.notation or options.order.")
+        }
         FormatError::AmbiguousCells { .. } => format!(
             "{error} Set options.column to 2 for the last, or leave out the last column for the first."
         ),

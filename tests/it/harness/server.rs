@@ -119,8 +119,9 @@ pub fn offline(text: &str, form: OutputForm) -> Vec<u8> {
 /// The same for any task.
 pub fn offline_task(text: &str, task: Task) -> Vec<u8> {
     let opening = detect(text.as_bytes(), &Hint::default()).unwrap();
-    let solvers = Solvers::new(opening.format, task);
-    let block = Block { text: &text.as_bytes()[opening.body..], first_line: 1 + opening.lines };
+    let text = opening.format.readable(&text.as_bytes()[opening.body..]);
+    let block = Block { text: &text, first_line: 1 + opening.lines };
+    let solvers = Solvers::new(opening.format.clone(), task);
     solvers.write_answers(block, &AtomicBool::new(false)).unwrap().text
 }
 

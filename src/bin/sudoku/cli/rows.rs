@@ -192,8 +192,7 @@ impl<T> EachInput<'_, T> {
                 let done = |progress: &Progress| done(progress, tally, is_table);
                 return Err(self.rows.stopped(opened, done, OfflineError::Cancelled));
             };
-            // What stands above puzzles of several lines would be no heading of the lines that they become.
-            if self.rewrites.is_some() && is_first && reader.is_at_start() && reader.format().is_by_line() {
+            if self.rewrites.is_some() && is_first && reader.is_at_start() {
                 output.write(reader.prelude())?;
             }
             let bar = self.rows.bar(self.progress, input, &reader, output.progress());

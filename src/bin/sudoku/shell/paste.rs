@@ -507,14 +507,15 @@ pub fn read_text(text: &[u8], hint: &Hint) -> Result<(Format, Grid, bool), Forma
     }
     let opening = detect(text, hint).map_err(|error| error.below(lines))?;
     let format = opening.format;
-    let body = &text[opening.body..];
+    let raw = &text[opening.body..];
+    let body = &*format.readable(raw);
     let mut puzzle = Grid::empty(format.order());
     let mut records = Records::new(&format, body, 1 + lines + opening.lines);
     let Some(record) = records.read(&mut puzzle) else {
         return Err(PuzzleError { problem: Problem::Empty, line: None }.into());
     };
     if let Some(error) = record.error {
-        let is_on_one_line = body.trim_ascii_end().iter().all(|&byte| byte != b'\n');
+        let is_on_one_line = raw.trim_ascii_end().iter().all(|&byte| byte != b'\n');
         return Err(if is_on_one_line { single_error(&format, body, &error) } else { error }.into());
     }
     let has_more = records.read(&mut Grid::empty(format.order())).is_some();

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Task};
 use sudoku_stream::client::{self, BLOCKS_AHEAD, ClientError, Notice, SolveJob};
-use sudoku_stream::input::{FormatSample, InputError, Prefix, Reader};
+use sudoku_stream::input::{InputError, Prefix, Reader};
 use sudoku_stream::offline::{OfflineError, Output, OutputError, Progress};
 use sudoku_stream::text::{Format, Hint};
 
@@ -84,15 +84,12 @@ pub fn solve(
     }
 }
 
-/// What servers read the format of the input by, which each of them sees only a part of: what was
-/// detected here, or what that was detected from.
+/// What servers read the format of the input by, which each of them sees only a part of.
 fn format_for_servers(reader: &Reader) -> SolveJob {
-    if let Some(FormatSample { text, hint }) = reader.sample() {
-        return SolveJob { hint: hint.clone(), sample: text.clone().into(), ..SolveJob::default() };
-    }
-    let has_heading = Some(!reader.prelude().is_empty());
-    let hint = Hint { has_heading, ..Hint::of(reader.format()) };
-    SolveJob { hint, prelude: Bytes::copy_from_slice(reader.prelude()), ..SolveJob::default() }
+    // Above what is converted is nothing that lines need.
+    let prelude = if reader.format().layout().is_some() { &[][..] } else { reader.prelude() };
+    let hint = Hint { has_heading: Some(!prelude.is_empty()), ..Hint::of(reader.format()) };
+    SolveJob { hint, prelude: Bytes::copy_from_slice(prelude), ..SolveJob::default() }
 }
 
 /// Cuts the input into messages of about `lines` lines, and sends where in the input each of them
@@ -104,6 +101,7 @@ fn send_blocks(
     ends: &mpsc::Sender<(u64, Option<Prefix>)>,
 ) -> Result<(), InputError> {
     let format = reader.format().clone();
+    let mut before = (0, None);
     while let Some(chunk) = reader.next_chunk()? {
         let mut text = chunk.block().text;
         while !text.is_empty() {
@@ -111,11 +109,16 @@ fn send_blocks(
             text = rest;
             let block = Bytes::copy_from_slice(message);
             // The receivers are gone once the run has failed, and its error is known there.
-            let end = (chunk.end() - rest.len() as u64, chunk.prefix());
+            let end = match rest.len() as u64 {
+                // Only where all lines of a chunk end is known where that is in a text that was converted.
+                1.. if format.layout().is_some() => before,
+                left => (chunk.end() - left, chunk.prefix()),
+            };
             if ends.send(end).is_err() || blocks.blocking_send(block).is_err() {
                 return Ok(());
             }
         }
+        before = (chunk.end(), chunk.prefix());
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::service::metrics;
 use crate::service::rpc::options::{refuse_what_is_not_plain, unreadable};
 use crate::service::rpc::stream::session::StreamSession;
 use crate::service::rpc::stream::{BidiMethod, OutputBuffer};
-use crate::service::rpc::text::first_line;
+use crate::service::rpc::text::{first_line, readable};
 use crate::service::wire::codec::{LEAD, freeze_send_buffer, send_buffer, size_class, vec_with_size_class};
 use crate::service::wire::convert;
 use crate::service::wire::line_count::count_lines;
@@ -94,9 +94,7 @@ impl JobText {
 impl LinesJob {
     fn new(solvers: Option<Arc<Solvers>>, text: Bytes, first_line: u64, next_line: u64) -> Self {
         let messages = vec![LinesMessage { end: text.len(), next_line }];
-        let takes_more = solvers
-            .as_ref()
-            .is_some_and(|solvers| solvers.search_together() && solvers.format().is_by_line());
+        let takes_more = solvers.as_ref().is_some_and(|solvers| solvers.search_together());
         Self {
             solvers,
             text: JobText::Alone(text),
@@ -249,6 +247,7 @@ impl BidiMethod for SolveLines {
         }
         if let Some(solvers) = &session.solvers {
             let (text, first_line) = skip_above(text, first_line..next_line, *last_above);
+            let text = readable(solvers.format(), text);
             if let Some(before) = before.filter(|before| before.may_join(solvers, first_line)) {
                 *joined = before.add(&text, next_line, *joined);
                 return Ok(None);
@@ -280,7 +279,8 @@ impl BidiMethod for SolveLines {
             return Err(invalid("lines", misfit.after(before).to_string()));
         }
         let solvers = session.fix_format(preamble.format)?;
-        let (text, first_line) = (text.slice(preamble.body..), first_line + preamble.lines);
+        let text = readable(solvers.format(), text.slice(preamble.body..));
+        let first_line = first_line + preamble.lines;
         Ok(Some(LinesJob::new(Some(solvers), text, first_line, next_line)))
     }
 
