@@ -33,7 +33,12 @@ pub(super) fn looked_at(line: &[u8]) -> &[u8] {
 
 /// Whether it is a blank line or a comment, and so no puzzle.
 pub(super) fn is_no_puzzle(line: &[u8]) -> bool {
-    matches!(line.trim_ascii_start(), [] | [b'#', ..])
+    // Old systems end a text with the character of Ctrl-Z.
+    match line.trim_ascii_start() {
+        [] | [b'#', ..] => true,
+        [0x1A, rest @ ..] => rest.trim_ascii().is_empty(),
+        _ => false,
+    }
 }
 
 /// Whether it is a line such as `sep=;`, which Excel reads and writes above a table.

@@ -210,12 +210,28 @@ pub(super) fn recognise(sample: &[u8], first_end: usize, hint: &Hint) -> Result<
     if found.field().is_none() {
         return Ok(below_count(found, sample, first_end, hint));
     }
-    let layout = by_line(sample, first_end, hint)?;
+    let mut layout = by_line(sample, first_end, hint)?;
+    if layout.notation == Notation::Csv && !layout.is_named {
+        layout.columns = layout.columns.with_puzzle_of(&found);
+    }
     if layout.notation == Notation::Header {
         return Ok(header_or_list(layout, sample, first_end, found, hint));
     }
     // A heading that names the puzzles decides.
     Ok(if layout.is_named { Recognised::Lines(layout, None) } else { Recognised::Either(layout, found) })
+}
+
+impl Columns {
+    /// The columns of a table whose puzzles were found in one of its fields; then what was taken for them is
+    /// their solutions.
+    fn with_puzzle_of(self, found: &Found) -> Self {
+        match found.field() {
+            Some((Some(delimiter), puzzle)) if delimiter == self.delimiter && puzzle != self.puzzle => {
+                Self { puzzle, solution: Some(self.puzzle), ..self }
+            }
+            _ => self,
+        }
+    }
 }
 
 /// Refuses lines of one cell each that are as many as a larger puzzle has.

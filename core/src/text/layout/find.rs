@@ -3,13 +3,17 @@
 use std::collections::BTreeSet;
 
 use super::facts::{Kind, Line, fields, is_decoration, kind, pieces, unquoted};
-use super::signs::{Blanks, NOTHING, Signs, ZERO, has_word, trimmed};
+use super::signs::{Blanks, NOTHING, Signs, ZERO, has_word, trimmed, weight};
 use super::split::is_one_sign;
 use super::table::{Framing, Layout, Places, SIZES, Size, Split, TABLE};
 use super::triples::{Axes, axes_of, triple_of};
 
 /// The lines that suggest layouts.
 const LINES_SEEN: usize = 600;
+/// The cells of the smallest puzzle that is looked for.
+const LEAST_CELLS: usize = 16;
+/// The most characters of a row.
+const WIDEST_ROW: u32 = 128;
 /// One of so many triples may have a number that is too large for the size.
 const LINES_AN_ERROR: usize = 8;
 /// The most candidates of a row of the table.
@@ -94,7 +98,6 @@ fn blanks_of(tokens: &[&[u8]], signs: &Signs, side: u8) -> Option<Blanks> {
 }
 
 fn vote_field(index: usize, line: &[u8], signs: &Signs, wanted: &Wanted, votes: &mut Votes) {
-    const LEAST_CELLS: usize = 16;
     let is_around = |byte: u8| (is_decoration(byte) || b",;|/".contains(&byte)) && !signs.is_value(byte);
     let mut at = 0;
     while at < line.len() {
@@ -141,11 +144,14 @@ fn vote_field(index: usize, line: &[u8], signs: &Signs, wanted: &Wanted, votes: 
 
 fn vote_apart(index: usize, line: &[u8], signs: &Signs, wanted: &Wanted, votes: &mut Votes) {
     for &delimiter in TABLE[index].delimiters {
+        if memchr::memchr_iter(delimiter, line).count() < LEAST_CELLS - 1 && delimiter != b' ' {
+            continue;
+        }
         let all: Vec<&[u8]> =
             fields(line, &[delimiter]).into_iter().map(|field| trimmed(field, is_decoration)).collect();
-        for size in wanted.sizes() {
+        for size in wanted.sizes().filter(|size| usize::from(size.side).pow(2) <= all.len()) {
             let cells = usize::from(size.side).pow(2);
-            for column in BTreeSet::from([0, 1, 2, cells, cells + 1]) {
+            for column in [0, 1, 2, cells, cells + 1] {
                 let is_width = column + cells <= all.len() && column + 2 * cells + 2 >= all.len();
                 if is_width && blanks_of(&all[column..column + cells], signs, size.side).is_some() {
                     let layout = Layout::new(index, size.side, &signs.alphabet);
@@ -159,7 +165,9 @@ fn vote_apart(index: usize, line: &[u8], signs: &Signs, wanted: &Wanted, votes: 
 fn vote_fields(index: usize, head: &[Line<'_>], signs: &Signs, wanted: &Wanted, votes: &mut Votes) {
     for &delimiter in TABLE[index].delimiters {
         let is_trimmed = !head.iter().any(|line| line.text.ends_with(&[delimiter]));
-        for line in head.iter().filter(|line| line.text.iter().any(u8::is_ascii_digit)) {
+        let may_be_row =
+            |line: &&Line<'_>| line.text.contains(&delimiter) && line.text.iter().any(u8::is_ascii_digit);
+        for line in head.iter().filter(may_be_row) {
             let all: Vec<&[u8]> = fields(&line.text, &[delimiter]).into_iter().map(unquoted).collect();
             let text = line.text.trim_ascii();
             // Outer bars are no cells.
@@ -186,6 +194,9 @@ fn vote_fields(index: usize, head: &[Line<'_>], signs: &Signs, wanted: &Wanted, 
 }
 
 fn vote_pieces(index: usize, line: &[u8], signs: &Signs, wanted: &Wanted, votes: &mut Votes) {
+    if weight(line) > WIDEST_ROW {
+        return;
+    }
     let all = pieces(line, |byte| signs.is_value(byte) && !b",|".contains(&byte));
     let is_words = TABLE[index].split == Split::Words;
     for column in 0..2.min(all.len()) {

@@ -436,6 +436,7 @@ fn row_line(layout: &Layout, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -
     let is_drawn = !line.trim_ascii().is_empty();
     let by_columns = layout.row().split == Split::Columns;
     let has_delimiter = line.iter().any(|byte| layout.delimiters.contains(byte));
+    let has_no_delimiter = !layout.delimiters.is_empty() && !has_delimiter;
     let may_be_row = is_drawn || by_columns || has_delimiter || layout.delimiters == b"\t";
     let parsed = if may_be_row { layout.parse(line, signs, values) } else { Parsed::default() };
     let row = |class| RowLine {
@@ -462,6 +463,10 @@ fn row_line(layout: &Layout, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -
     let is_heading = are_names(&pieces(line, |_| false))
         || !layout.delimiters.is_empty() && are_names(&fields(line, &layout.delimiters));
     if is_heading {
+        return row(Class::Heading);
+    }
+    // The number of a puzzle, or all that is left of a row.
+    if parsed.is_read && has_no_delimiter && is_number(line) {
         return row(Class::Heading);
     }
     let other = kind(line);

@@ -135,8 +135,11 @@ impl Layout {
 
     fn parse_fields(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> Parsed {
         let all: Vec<&[u8]> = fields(line, &self.delimiters).into_iter().map(unquoted).collect();
+        // Of a row of tabs that were cut off only the first cell is left.
+        let is_cut = |only: &[u8]| self.delimiters == b"\t" && signs.cell(only, self.side).is_some();
         if let [only] = &all[..]
             && !only.is_empty()
+            && !is_cut(only)
         {
             return Parsed::default();
         }

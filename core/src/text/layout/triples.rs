@@ -49,9 +49,15 @@ fn number(part: &[u8]) -> i32 {
     if is_number { part.iter().fold(0, |number, digit| 10 * number + i32::from(digit - b'0')) } else { -9 }
 }
 
+/// The bytes of a line with a triple, with what may be beside it.
+const LONGEST: usize = 128;
+
 /// The parts of a line that may be a triple, behind so many others. In a text of triples, all that is like one
 /// `is_meant` as one.
 fn parts_of(line: &[u8], column: usize, is_meant: bool) -> Option<[&[u8]; 3]> {
+    if line.len() > LONGEST {
+        return None;
+    }
     let line = without_remark(line, |_| false).trim_ascii();
     let by_delimiter = |byte: &u8| b",;|".contains(byte);
     let has_delimiter = line.iter().any(by_delimiter);
