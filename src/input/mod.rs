@@ -81,7 +81,7 @@ pub use map::Mapped;
 pub use npy::npy_header;
 pub use prefix::Prefix;
 pub(crate) use prefix::PrefixHasher;
-pub use reader::Reader;
+pub use reader::{PassedLines, Reader};
 pub use rewindable::Rewindable;
 pub use shard::{NotAShard, Shard};
 pub use source::Source;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::chunk::{Chunk, ChunkBuffers};
 #[cfg(feature = "parquet")]
@@ -11,6 +12,18 @@ use super::{InputError, MAX_PASSED_BYTES, Source};
 use crate::answer::Block;
 use crate::poison::IgnorePoison as _;
 use crate::text::{Format, MAX_LINE_BYTES, MAX_PUZZLE_BYTES, Rest, skip_lines_above};
+
+/// The number of lines that are passed over while an input is read; 0 where every line is answered.
+#[derive(Clone, Debug, Default)]
+pub struct PassedLines(Arc<AtomicU64>);
+
+impl PassedLines {
+    /// How many have been passed over so far.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// A reader of an input, chunk by chunk.
 pub struct Reader {
@@ -26,7 +39,7 @@ pub struct Reader {
     /// answer to each puzzle before writing the next one.
     pub(super) rest_of_drained: Rest,
     /// The lines that were passed over in a text that is converted.
-    pub(super) passed_lines: u64,
+    pub(super) passed_lines: PassedLines,
     /// The number of bytes read from the source.
     pub(super) taken: u64,
     /// The number of the next chunk's first line.
@@ -56,19 +69,18 @@ impl Reader {
         &self.format
     }
 
-    /// The lines above the puzzles that belong to their format, mostly none: a header, the heading of
-    /// a table or of triples, the names of columns or a number above grids. They belong to no chunk, so
-    /// whoever passes chunks on has to pass them on too.
+    /// The lines above the puzzles that belong to their format, mostly none: a header, or the heading of a
+    /// table. They belong to no chunk, so whoever passes chunks on has to pass them on too.
     #[must_use]
     pub fn prelude(&self) -> &[u8] {
-        &self.prelude
+        // Nothing belongs above lines that were made of something else.
+        if self.format.layout().is_some() { &[] } else { &self.prelude }
     }
 
-    /// The lines that have been passed over so far, because they are no puzzles, comments or separators;
-    /// none where every line is answered.
+    /// The lines that are passed over, because they are neither puzzles, comments nor separators.
     #[must_use]
-    pub const fn passed_lines(&self) -> u64 {
-        self.passed_lines
+    pub fn passed_lines(&self) -> PassedLines {
+        self.passed_lines.clone()
     }
 
     /// The Parquet file whose rows are read, if it is one.
@@ -295,7 +307,7 @@ impl Reader {
         match self.format.convert(text, rest) {
             None => Cut { bytes: self.format.cut(text, rest == Rest::Nothing), converted: None },
             Some(converted) => {
-                self.passed_lines += converted.passed;
+                self.passed_lines.0.fetch_add(converted.passed, Ordering::Relaxed);
                 Cut { bytes: converted.taken, converted: Some(converted.text) }
             }
         }

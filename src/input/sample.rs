@@ -4,6 +4,7 @@ use std::mem;
 
 use super::chunk::ChunkBuffers;
 use super::kind::{Named, TAR};
+use super::reader::PassedLines;
 use super::source::{Backing, Decoding};
 use super::{CHUNK_BYTES, InputError, MAX_PASSED_BYTES, Reader, Source};
 use crate::grid::{Grid, Order};
@@ -188,7 +189,7 @@ impl Source {
             pending: sample,
             converted: None,
             rest_of_drained: if is_eager { Rest::Awaited } else { Rest::More },
-            passed_lines: 0,
+            passed_lines: PassedLines::default(),
             taken,
             line,
             has_ended,

@@ -300,6 +300,22 @@ fn what_takes_one_input_refuses_several() {
 }
 
 #[test]
+fn what_is_passed_over_is_said() {
+    let several = Several::new();
+    let rows: String =
+        EASY.as_bytes().chunks(9).map(|row| format!("{}\n", str::from_utf8(row).unwrap())).collect();
+    several.folder.write("post.txt", format!("Grid 1\n{rows}\n# a comment\nGrid 2\n{rows}\nHave fun\n"));
+    let said = "post.txt: 2 puzzles of 9x9 in the notation grid, all well formed.\n\
+                post.txt was read as 9x9, rows of cells, . for blanks. 3 lines passed over.\n";
+    assert_gives(&several.run(&["validate", "post.txt"]), 0, said, "");
+    let solved = several.run(&["solve", "post.txt"]);
+    assert!(stderr(&solved).ends_with(": 2 answered. 3 lines passed over.\n"), "{}", stderr(&solved));
+    // Where every line has an answer, nothing is passed over.
+    let solved = several.run(&["solve", "nine.txt"]);
+    assert!(stderr(&solved).ends_with(": 30 answered.\n"), "{}", stderr(&solved));
+}
+
+#[test]
 fn validate_and_show_take_several_inputs() {
     let several = Several::new();
     let validated = several.run(&["validate", "nine.txt", EASY, "four.csv"]);

@@ -13,7 +13,7 @@ use crate::cli::interrupt;
 use crate::cli::output::ReportArgs;
 use crate::cli::run::RunArgs;
 use crate::cli::value::whole;
-use crate::cli::{exit, print, progress};
+use crate::cli::{exit, print, progress, summary};
 
 /// The report of an interrupted run.
 const NOT_TO_THE_END: &str = "The input was not validated to its end";
@@ -58,6 +58,7 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
             return Ok(interrupt::report(NOT_TO_THE_END));
         };
         let format = reader.format().clone();
+        let passed = reader.passed_lines();
         let bar = progress::beside(args.out.path(), || progress::of_bytes(&args.run.progress, &reader));
         let limit = args.limit - shown;
         let result = input::validate(reader, &pool, &cancel, limit, |bytes| bar.set_position(bytes));
@@ -68,6 +69,9 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
             Err(error @ ValidateError::Threads(_)) => return Err(error.into()),
             Err(ValidateError::Cancelled) => return Ok(interrupt::report(NOT_TO_THE_END)),
         };
+        let read_as = format.layout().map_or_else(String::new, |layout| {
+            format!("{} was read as {layout}.{}\n", input.name(), summary::passed_over(passed.count()))
+        });
         (bad, puzzles, shown) = (bad + found.bad, puzzles + found.puzzles, shown + found.errors.len());
         if found.bad == 0 {
             let puzzles = print::counted(found.puzzles, "puzzle");
@@ -77,9 +81,14 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
                 format.order(),
                 format.notation()
             ))?;
+            report.write(&read_as)?;
         } else {
             let sentence = |error: &PuzzleError| input.sentence(&error.to_string()) + "\n";
             report.write(&found.errors.iter().map(sentence).collect::<String>())?;
+            // A report of errors has nothing else in it.
+            if !args.run.progress.quiet && !read_as.is_empty() {
+                print::status_line(read_as.trim_end());
+            }
         }
     }
     report.finish()?;

@@ -13,6 +13,11 @@ pub fn summary(tally: &Tally, time: Duration) -> String {
     format!("{puzzles} in {seconds:.3} s, {rate} a second: {}", outcomes(tally))
 }
 
+/// ` 3 lines passed over.`, or nothing if none were.
+pub fn passed_over(lines: u64) -> String {
+    if lines == 0 { String::new() } else { format!(" {} passed over.", counted(lines, "line")) }
+}
+
 /// `6,212 answered, 3 error lines (2 no_solution, 1 wrong_length).`
 pub fn outcomes(tally: &Tally) -> String {
     let errors = tally.error_count();

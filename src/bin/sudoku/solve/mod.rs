@@ -435,8 +435,9 @@ struct PositionedRun {
 struct AnswersSoFar {
     output: Output,
     bar: Bar,
-    /// The bytes of the inputs that are done.
+    /// The bytes of the inputs that are done, and the lines of them that were passed over.
     bytes_done: u64,
+    passed_lines: u64,
 }
 
 impl SolveRun<'_> {
@@ -446,8 +447,8 @@ impl SolveRun<'_> {
         let inputs = self.check_strictly(inputs)?;
         let opened = self.open_inputs(inputs)?;
         let positioned = self.position(opened)?;
-        let output = self.answer_all(positioned, errors)?;
-        self.report(output)
+        let (output, passed_lines) = self.answer_all(positioned, errors)?;
+        self.report(output, passed_lines)
     }
 
     /// Validates all inputs if `--strict` asks for that. Without it, nothing is opened yet.
@@ -549,12 +550,17 @@ impl SolveRun<'_> {
             1 => progress::of_bytes(&args.run.progress, &first.reader),
             _ => progress::of_inputs(&args.run.progress, &first.reader, bytes),
         });
-        let so_far = AnswersSoFar { output, bar, bytes_done: 0 };
+        let so_far = AnswersSoFar { output, bar, bytes_done: 0, passed_lines: 0 };
         Ok(PositionedRun { inputs, first, so_far, array_order, manifest })
     }
 
-    /// Answers every puzzle of all inputs, and completes the output.
-    fn answer_all(&self, positioned: PositionedRun, errors: &mut ErrorLines) -> Result<Output, EarlyEnd> {
+    /// Answers every puzzle of all inputs, and completes the output. Returns the number of lines that were
+    /// passed over, too.
+    fn answer_all(
+        &self,
+        positioned: PositionedRun,
+        errors: &mut ErrorLines,
+    ) -> Result<(Output, u64), EarlyEnd> {
         let PositionedRun { inputs, first, mut so_far, array_order, manifest } = positioned;
         let mut opened = Some(first);
         for prepared in &inputs {
@@ -575,7 +581,7 @@ impl SolveRun<'_> {
         {
             return Err(self.stop(output, error));
         }
-        Ok(output)
+        Ok((output, so_far.passed_lines))
     }
 
     /// Answers every puzzle of the input whose turn it is, which is opened first if it is not yet.
@@ -605,14 +611,14 @@ impl SolveRun<'_> {
     }
 
     /// Gives the output its name, and reports the run on standard error.
-    fn report(&self, output: Output) -> Result<(), EarlyEnd> {
+    fn report(&self, output: Output, passed_lines: u64) -> Result<(), EarlyEnd> {
         let args = self.args;
         let (tally, time) = (output.progress().tally.clone(), output.earlier() + self.begin.elapsed());
         output.finish()?;
         // One answer speaks for itself, unless it is an error that lies in a file.
         let is_seen = tally.answers == 1 && (tally.error_count() == 0 || args.answer.out.path().is_none());
         if !args.is_quiet() && !is_seen {
-            print::status_line(&summary::summary(&tally, time));
+            print::status_line(&(summary::summary(&tally, time) + &summary::passed_over(passed_lines)));
         }
         if args.answer.stats {
             print::status_line(&summary::stats(&tally, time));
@@ -625,7 +631,8 @@ impl SolveRun<'_> {
         let args = self.args;
         let reader = opened.reader;
         let task = task_for(args, reader.format().order())?;
-        let AnswersSoFar { output, bar, bytes_done } = so_far;
+        let AnswersSoFar { output, bar, bytes_done, passed_lines } = so_far;
+        let passed = reader.passed_lines();
         let earlier = output.earlier();
         let (first_byte, length) = (reader.span().0, length(&reader));
         let (bar, done) = (&*bar, *bytes_done);
@@ -659,6 +666,7 @@ impl SolveRun<'_> {
             bail!("{} is empty.", input.name());
         }
         *bytes_done += length.unwrap_or(0);
+        *passed_lines += passed.count();
         Ok(())
     }
 }

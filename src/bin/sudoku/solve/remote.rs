@@ -86,8 +86,7 @@ pub fn solve(
 
 /// What servers read the format of the input by, which each of them sees only a part of.
 fn format_for_servers(reader: &Reader) -> SolveJob {
-    // Above what is converted is nothing that lines need.
-    let prelude = if reader.format().layout().is_some() { &[][..] } else { reader.prelude() };
+    let prelude = reader.prelude();
     let hint = Hint { has_heading: Some(!prelude.is_empty()), ..Hint::of(reader.format()) };
     SolveJob { hint, prelude: Bytes::copy_from_slice(prelude), ..SolveJob::default() }
 }
