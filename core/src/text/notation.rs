@@ -217,6 +217,9 @@ pub(super) fn recognise(sample: &[u8], first_end: usize, hint: &Hint) -> Result<
     if layout.notation == Notation::Header {
         return Ok(header_or_list(layout, sample, first_end, found, hint));
     }
+    if layout.notation == Notation::Csv && !layout.is_named && found.has_solutions_below() {
+        return Ok(Recognised::Converted(found));
+    }
     // A heading that names the puzzles decides.
     Ok(if layout.is_named { Recognised::Lines(layout, None) } else { Recognised::Either(layout, found) })
 }

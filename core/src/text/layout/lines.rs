@@ -47,7 +47,7 @@ pub(super) fn read(layout: &Layout, lines: &[Line<'_>], signs: &Signs, answered:
             }
             reading.add(&digits, line.number, weight(&line.text), false);
             reading.count_unclear(&digits, parsed.blanks, u32::from(parsed.zeros));
-        } else if parsed.is_meant || !is_heading && is_answered(&line.text, answered) {
+        } else if parsed.is_meant || !is_heading && is_answered(layout, signs, &line.text, answered) {
             let fault = Fault { line: line.number, what: layout.fault(&line.text, signs) };
             reading.add_bad(fault, line.number, weight(&line.text));
         } else {
@@ -66,10 +66,15 @@ pub(super) fn read(layout: &Layout, lines: &[Line<'_>], signs: &Signs, answered:
 }
 
 /// Whether a line is a bad puzzle, though it is not like one.
-fn is_answered(line: &[u8], answered: Answered) -> bool {
+fn is_answered(layout: &Layout, signs: &Signs, line: &[u8], answered: Answered) -> bool {
+    // A puzzle that is in its line where no other is.
+    let has_puzzle = || {
+        let runs = line.split(|&sign| !signs.has(sign));
+        layout.row().split == Split::Field && runs.into_iter().any(|run| run.len() == layout.cells())
+    };
     match kind(line) {
         Kind::Unexplained => answered != Answered::Meant && (answered == Answered::All || !is_number(line)),
-        Kind::Words => answered == Answered::All,
+        Kind::Words => answered == Answered::All || answered == Answered::Figures && has_puzzle(),
         Kind::Comment | Kind::Separator => false,
     }
 }

@@ -183,6 +183,11 @@ impl Found {
         self.reading.puzzles.iter().filter(|place| place.fault.is_none()).count()
     }
 
+    /// Whether there are solutions on the lines below their puzzles.
+    pub(super) const fn has_solutions_below(&self) -> bool {
+        self.reading.solutions > 0
+    }
+
     /// Whether a puzzle that is read breaks the rules.
     pub(super) const fn breaks_rules(&self) -> bool {
         self.reading.unsound > 0

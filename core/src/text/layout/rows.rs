@@ -92,6 +92,8 @@ struct Step {
     cost: Cost,
     is_good: bool,
     weight: u32,
+    /// Whether empty lines between its bands are no rows.
+    passes_empty: bool,
 }
 
 /// The cheapest cut of a text: for each line that begins a puzzle that puzzle, and for each line behind one
@@ -170,7 +172,7 @@ impl<'t> RowText<'t> {
         let (mut blanks, mut first_label, mut labels) = (0, None, Vec::new());
         while at < self.rows.len() && count < side {
             let row = &self.rows[at];
-            let is_passed = passes_empty && !row.is_drawn && count > 0 && count.is_multiple_of(box_rows);
+            let is_passed = passes_empty && self.is_between_bands(at, count);
             if row.may_be_row() && !is_passed {
                 count += 1;
                 beside += row.beside;
@@ -204,7 +206,7 @@ impl<'t> RowText<'t> {
         }
         (count == side).then(|| {
             let is_good = is_read && is_one_sign(blanks) && (labels.is_empty() || labels.len() == side);
-            let mut step = Step { end: at, cost: [beside, 0, 0, 0], is_good, weight: total };
+            let mut step = Step { end: at, cost: [beside, 0, 0, 0], is_good, weight: total, passes_empty };
             // A cut that shifts rows has rulers elsewhere, and breaks rules.
             let breaks_rules = is_good && repeated(&self.digits(start, step), self.layout.size()) > 0;
             let is_irregular = is_crossed || borders > 0 && borders + 1 < side / box_rows;
@@ -231,7 +233,8 @@ impl<'t> RowText<'t> {
             let puzzles = u32::try_from(((2 * rows + side) / (2 * side)).max(1)).unwrap_or(u32::MAX);
             // Rows behind those of a puzzle are rather a row of that one too many.
             let puzzles = puzzles.saturating_add(u32::from(is_behind_rows));
-            steps.push(Step { end, cost: [0, puzzles, 3, 0], is_good: false, weight });
+            let cost = [0, puzzles, 3, 0];
+            steps.push(Step { end, cost, is_good: false, weight, passes_empty: false });
         };
         while let Some(row) = self.rows.get(at) {
             if row.may_be_row() {
@@ -393,14 +396,30 @@ impl<'t> RowText<'t> {
 
     /// The digits of a good puzzle.
     fn digits(&self, start: usize, step: Step) -> Vec<u8> {
-        let rows = self.rows[start..step.end].iter().filter(|row| row.may_be_row());
-        let cells = rows.filter_map(|row| row.cells);
+        let cells = self.rows_of(start, step).into_iter().filter_map(|at| self.rows[at].cells);
         cells.flat_map(|from| &self.values[from..from + self.side()]).copied().collect()
+    }
+
+    /// The lines of a puzzle that are its rows.
+    fn rows_of(&self, start: usize, step: Step) -> Vec<usize> {
+        let mut rows = Vec::with_capacity(self.side());
+        for at in start..step.end {
+            if self.rows[at].may_be_row() && !(step.passes_empty && self.is_between_bands(at, rows.len())) {
+                rows.push(at);
+            }
+        }
+        rows
+    }
+
+    /// Whether a line that may be a row is empty and stands behind so many rows, which are whole bands.
+    fn is_between_bands(&self, at: usize, rows: usize) -> bool {
+        !self.rows[at].is_drawn && rows > 0 && rows.is_multiple_of(usize::from(self.layout.size().box_rows))
     }
 
     /// Adds the puzzle that begins on a line.
     fn add(&self, reading: &mut Reading, start: usize, step: Step) {
-        let rows = || (start..step.end).filter(|&at| self.rows[at].may_be_row());
+        let lines = self.rows_of(start, step);
+        let rows = || lines.iter().copied();
         let line = self.lines[start].number;
         if step.is_good {
             let digits = self.digits(start, step);
