@@ -268,6 +268,9 @@ impl Reader {
                     // The whole puzzles before the failure are handed out first.
                     cut = self.cut(buffer, Rest::More);
                     if cut.bytes == 0 {
+                        cut = self.cut(buffer, Rest::Awaited);
+                    }
+                    if cut.bytes == 0 {
                         return Err(failure);
                     }
                     self.source.deferred = Some(failure);

@@ -234,6 +234,25 @@ fn what_is_cut_off_or_damaged_is_an_error_behind_what_is_good() {
     }
 }
 
+/// Puzzles of several lines, too, which are converted in windows longer than what comes before the damage.
+#[test]
+fn grids_before_the_damage_are_answered() {
+    let folder = Folder::new();
+    let puzzles = unique_puzzles(300);
+    let rows = |puzzle: &str| {
+        puzzle.as_bytes().chunks(9).map(String::from_utf8_lossy).collect::<Vec<_>>().join("\n")
+    };
+    let grids: Vec<String> = puzzles.iter().map(|puzzle| rows(puzzle)).collect();
+    let wanted = stdout(&sudoku(&["solve", &folder.write("list", puzzles.join("\n"))]).output().unwrap());
+    let packed = gzip(grids.join("\n\n").as_bytes());
+    let path = folder.write("grids.gz", &packed[..packed.len() / 2]);
+    for output in by_both_ways(&["solve"], &path) {
+        assert_eq!(output.status.code(), Some(2));
+        let answers = stdout(&output);
+        assert!(answers.lines().count() > 100 && wanted.starts_with(&answers), "{}", answers.lines().count());
+    }
+}
+
 #[test]
 fn damage_is_described() {
     let text = list(500);
