@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt as _;
 
-use super::addresses::has_addresses;
 use super::arrays::is_like_arrays;
 use super::utf16::ByteOrder;
 use super::{InputError, npy};
@@ -16,8 +15,7 @@ const HEAD_BYTES: usize = 64;
 /// The most bytes of blank lines and comments behind which a kind is looked for.
 const MAX_COMMENT_BYTES: usize = 64 * 1024;
 
-/// The bytes of a text that begins with a bracket or an address by which it is told whether that is a
-/// title: what is looked at, and blank lines and comments above it.
+/// The bytes of a text that begins with a bracket by which it is told whether that is a title: what is looked at, and blank lines and comments above it.
 const BEGINNING_BYTES: usize = 2 * MAX_COMMENT_BYTES;
 
 /// A kind of input.
@@ -29,8 +27,6 @@ pub(crate) enum ContentKind {
     Xml,
     /// Text in brackets, perhaps arrays of cells.
     Arrays,
-    /// Text that begins with an address.
-    Addresses,
     /// Text of two bytes a character, or of four.
     Utf16(ByteOrder),
     /// One compressed file.
@@ -136,8 +132,6 @@ const SKIPPABLE_MAGIC_END: &[u8] = b"\x2A\x4D\x18";
 /// The first bytes of every kind that has such. Where one begins like another, the longer one comes
 /// first.
 const SIGNATURES: &[(&[u8], ContentKind)] = &[
-    (b"http://", ContentKind::Addresses),
-    (b"https://", ContentKind::Addresses),
     (b"<?xml", ContentKind::Xml),
     (b"<opensudoku", ContentKind::Xml),
     (b"\x1F\x8B", ContentKind::Compressed(Compression::Gzip)),
@@ -241,7 +235,6 @@ impl ContentKind {
             Self::Utf16(_) => ("is in UTF-16", "convert it to UTF-8"),
             Self::Xml => ("is XML", AS_LINES),
             Self::Arrays => ("has arrays", AS_LINES),
-            Self::Addresses => ("has addresses", AS_LINES),
             Self::Npy => ("is a NumPy array", AS_LINES),
             #[cfg(feature = "parquet")]
             Self::Parquet => ("is a Parquet file", AS_LINES),
@@ -257,7 +250,7 @@ impl ContentKind {
         let mut length = 0;
         loop {
             match Self::of(&head[..length], false) {
-                Some(Self::Arrays | Self::Addresses) if length < BEGINNING_BYTES => {}
+                Some(Self::Arrays) if length < BEGINNING_BYTES => {}
                 Some(kind) => return Ok(kind.confirmed(&head[..length], false)),
                 None => {}
             }
@@ -277,11 +270,10 @@ impl ContentKind {
     }
 
     /// The kind of a text that begins so, where more of it is there than [`Self::of`] looks at: a
-    /// bracket or an address may also be a title.
+    /// bracket may also be a title.
     fn confirmed(self, beginning: &[u8], is_whole: bool) -> Self {
         match self {
             Self::Arrays if !is_like_arrays(beginning, is_whole) => Self::Text,
-            Self::Addresses if !has_addresses(beginning) => Self::Text,
             kind => kind,
         }
     }
@@ -295,7 +287,7 @@ impl ContentKind {
     fn of(head: &[u8], at_end: bool) -> Option<Self> {
         let is_whole = at_end || head.len() >= HEAD_BYTES;
         let text_only = |kind| match kind {
-            Self::Xml | Self::Arrays | Self::Addresses => kind,
+            Self::Xml | Self::Arrays => kind,
             _ => Self::Text,
         };
         if let Some(text) = head.strip_prefix(BYTE_ORDER_MARK) {
@@ -468,7 +460,6 @@ mod tests {
             ("[[1, 2", ContentKind::Arrays),
             ("<?xml version", ContentKind::Xml),
             ("<opensudoku>", ContentKind::Xml),
-            ("https://example.org/", ContentKind::Addresses),
         ] {
             assert_eq!(kind(text, false), Some(wanted), "{text}");
             assert_eq!(kind(&format!("{text}{}", ".".repeat(HEAD_BYTES)), false), Some(wanted), "{text}");
@@ -494,7 +485,6 @@ mod tests {
                     ("  [\n", ContentKind::Arrays),
                     ("<?xml version", ContentKind::Xml),
                     ("<opensudoku>", ContentKind::Xml),
-                    ("https://example.org/", ContentKind::Addresses),
                     ("1.", ContentKind::Text),
                     ("[P", ContentKind::Text),
                     // What is no text has nothing above it.

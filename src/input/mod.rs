@@ -11,7 +11,6 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `addresses.rs` | puzzles in addresses, a line each |
 //! | `arrays.rs` | arrays of JSON and Python, a line for each puzzle |
 //! | `source.rs` | opening files and pipes; filling a buffer from them |
 //! | `live.rs` | terminals, pipes and sockets: what can be read without waiting |
@@ -39,7 +38,6 @@
 //! **Invariant:** an input that fails half-way is an error only after all puzzles before the
 //! failure have been handed out.
 
-mod addresses;
 mod arrays;
 mod chunk;
 #[cfg(feature = "parquet")]

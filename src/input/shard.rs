@@ -89,9 +89,6 @@ impl Source {
             Backing::Stream { decoding: Some(Decoding::Xml), .. } => {
                 "It is XML: write its puzzles into a file first, one a line."
             }
-            Backing::Stream { decoding: Some(Decoding::Addresses), .. } => {
-                "It has addresses: write its puzzles into a file first, one a line."
-            }
             Backing::Stream { decoding: Some(Decoding::Arrays), .. } => {
                 "It has arrays: write its puzzles into a file first, one a line."
             }

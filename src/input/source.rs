@@ -7,7 +7,6 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::addresses::Addresses;
 use super::arrays::Arrays;
 #[cfg(feature = "parquet")]
 use super::columnar::{self, ParquetFile, ParquetText};
@@ -62,8 +61,6 @@ pub(super) enum Decoding {
     Xml,
     /// From arrays of cells.
     Arrays,
-    /// From addresses.
-    Addresses,
     /// From an array of NumPy.
     Npy,
     /// From the columns of a Parquet file.
@@ -406,7 +403,6 @@ fn decoded(
         ContentKind::Text => return Ok((stream.into(), None)),
         ContentKind::Xml => return is(Box::new(OpenSudoku::new(stream)), Decoding::Xml),
         ContentKind::Arrays => return is(Box::new(Arrays::new(stream)), Decoding::Arrays),
-        ContentKind::Addresses => return is(Box::new(Addresses::new(stream)), Decoding::Addresses),
         ContentKind::Utf16(order) => return is(converted(stream, order), Decoding::Utf16),
         ContentKind::Npy => return Ok((array(stream, input)?, Some(Decoding::Npy))),
         // It begins at its end, so whoever opens one has a file and not a stream.
@@ -439,7 +435,6 @@ fn converted(stream: Box<dyn Read + Send>, order: ByteOrder) -> Box<dyn Read + S
     match kind {
         ContentKind::Xml => Box::new(OpenSudoku::new(text)),
         ContentKind::Arrays => Box::new(Arrays::new(text)),
-        ContentKind::Addresses => Box::new(Addresses::new(text)),
         _ => Box::new(text),
     }
 }
@@ -451,7 +446,6 @@ fn unpacked(content: Box<dyn Read + Send>, input: &Named<'_>) -> Result<DecodedT
         ContentKind::Text => Box::new(content),
         ContentKind::Xml => Box::new(OpenSudoku::new(content)),
         ContentKind::Arrays => Box::new(Arrays::new(content)),
-        ContentKind::Addresses => Box::new(Addresses::new(content)),
         ContentKind::Utf16(order) => converted(Box::new(content), order),
         ContentKind::Npy => return array(content, input),
         #[cfg(feature = "parquet")]

@@ -88,7 +88,6 @@ async fn a_text_that_is_not_plain_is_refused_by_what_it_is() {
         ("[[1,0,0,0],[0,0,3,0],[0,4,0,0],[0,0,0,2]]", "has arrays"),
         ("# mine\n[1, 0, 0, 0, 0, 0, 3, 0, 0, 4, 0, 0, 0, 0, 0, 2]", "has arrays"),
         ("<?xml version=\"1.0\"?><opensudoku></opensudoku>", "is XML"),
-        ("https://example.org/?p=1.......", "has addresses"),
         ("\u{1f}\u{8b}", "is compressed"),
     ] {
         // The first byte of what is compressed is no character of its own.
@@ -106,6 +105,10 @@ async fn a_text_that_is_not_plain_is_refused_by_what_it_is() {
     let old = format!("id,puzzle\r1,{0}\r2,{0}\r", ".".repeat(81));
     let status = solve(&server, SolveOptions::default(), &old).await.unwrap_err();
     assert!(status.message().starts_with("Line 1 goes on behind carriage returns; "), "{status}");
+    // An address is a line.
+    let answers =
+        solve(&server, SolveOptions::default(), "https://example.org/?p=12..34....1.....").await.unwrap();
+    assert_solves(solution(&answers[0]), "12..34....1.....");
     // Brackets and addresses may be titles.
     let grid = "12..\n34..\n..1.\n....\n";
     for title in ["[1]", "http://example.org/1"] {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::facts::{Kind, Line, fields, is_decoration, kind, pieces, unquoted};
 use super::signs::{Blanks, NOTHING, Signs, ZERO, has_word, trimmed, weight};
-use super::split::is_one_sign;
+use super::split::{before_remark, is_one_sign};
 use super::table::{Framing, Layout, Places, SIZES, Size, Split, TABLE};
 use super::triples::{Axes, axes_of, triple_of};
 
@@ -134,7 +134,7 @@ fn vote_field(index: usize, line: &[u8], signs: &Signs, wanted: &Wanted, votes: 
         };
         delimiters.dedup();
         for (column, field) in fields(line, &delimiters).into_iter().enumerate() {
-            if trimmed(field, is_around) == run {
+            if trimmed(before_remark(field, signs), is_around) == run {
                 let layout = Layout::new(index, size.side, &signs.alphabet);
                 votes.add(Layout { delimiters: delimiters.clone(), column, ..layout });
             }

@@ -208,7 +208,9 @@ fn readings(text: &[u8], hint: &Hint, goes_on: bool) -> Vec<Reading> {
         try_in(&alphabet, &mut readings);
     }
     let has_any = |readings: &[Reading]| readings.iter().any(|reading| reading.bad < reading.count());
-    let has_sound = readings.iter().any(|reading| reading.bad < reading.count() && reading.unsound == 0);
+    // Sparse rows of 16 letters are lists of 4x4 puzzles, most of which are bad, in letters.
+    let has_sound =
+        readings.iter().any(|reading| reading.count() > 0 && reading.bad == 0 && reading.unsound == 0);
     if !has_sound && hint.alphabet.is_none() && text.iter().any(u8::is_ascii_alphabetic) {
         try_in(&Alphabet::Alpha, &mut readings);
     }

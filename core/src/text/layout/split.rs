@@ -52,6 +52,14 @@ impl Parsed {
     }
 }
 
+/// A field up to a `#`, behind which is a comment or the place in a page.
+pub(super) fn before_remark<'a>(field: &'a [u8], signs: &Signs) -> &'a [u8] {
+    match memchr::memchr(b'#', field).filter(|&at| at > 0 && !signs.is_value(b'#')) {
+        Some(at) => &field[..at],
+        None => field,
+    }
+}
+
 /// A hash that tells the names of rows apart.
 fn label_of(parts: &[&[u8]]) -> u64 {
     let bytes = parts.iter().flat_map(|part| part.iter().chain(b" "));
@@ -88,7 +96,8 @@ impl Layout {
     fn parse_field(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> Parsed {
         let all = fields(line, &self.delimiters);
         let is_around = |byte: u8| (is_decoration(byte) || b",;|/".contains(&byte)) && !signs.is_value(byte);
-        let field = all.get(self.column).map_or(&[][..], |field| trimmed(field, is_around));
+        let field =
+            all.get(self.column).map_or(&[][..], |field| trimmed(before_remark(field, signs), is_around));
         let others: Vec<&[u8]> =
             all.iter().enumerate().filter(|&(at, _)| at != self.column).map(|(_, field)| *field).collect();
         let mut parsed = Parsed::default().beside(&others);
@@ -253,7 +262,7 @@ impl Layout {
             Split::Field => {
                 let all = fields(line, &self.delimiters);
                 let field = all.get(self.column).copied().unwrap_or_default();
-                return trimmed(field, is_decoration).chunks(1).collect();
+                return trimmed(before_remark(field, signs), is_decoration).chunks(1).collect();
             }
             Split::Columns => {
                 let columns = self.places.into_iter().flat_map(|places| places.columns(self.size()));
