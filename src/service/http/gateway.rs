@@ -139,9 +139,11 @@ impl<S: HttpService<Future: Unpin>> Service<Request<Body>> for Gateway<S> {
             return GatewayFuture::Call(self.calls.call(request));
         }
         let progress = Arc::<BodyProgress>::default();
-        let mut request = request.map(|body| Body::new(DrainedBody::new(body, Arc::clone(&progress))));
+        let (head, body) = request.into_parts();
+        let (body, rest) = DrainedBody::new(body, Arc::clone(&progress));
+        let mut request = Request::from_parts(head, Body::new(body));
         request.extensions_mut().insert(progress);
-        GatewayFuture::Web(match self.access.check(&request) {
+        let answer = match self.access.check(&request) {
             Ok(()) if is_native => Box::pin(self.calls.call(request)),
             Ok(()) => match &mut self.shared {
                 Some(shared) => Box::pin(shared.call(request)),
@@ -151,7 +153,12 @@ impl<S: HttpService<Future: Unpin>> Service<Request<Body>> for Gateway<S> {
                 metrics::refused(foreign.reason());
                 ready(forbidden(&foreign))
             }
-        })
+        };
+        GatewayFuture::Web(Box::pin(async move {
+            let response = answer.await;
+            rest.ended().await;
+            response
+        }))
     }
 }
 
