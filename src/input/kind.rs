@@ -4,29 +4,17 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt as _;
 
-use super::arrays::is_like_arrays;
 use super::utf16::ByteOrder;
 use super::{InputError, npy};
-use crate::text::{BYTE_ORDER_MARK, skip_lines_above};
 
-/// The most bytes by which a kind is recognised, behind blank lines and comments.
+/// The most bytes by which a kind is recognised.
 const HEAD_BYTES: usize = 64;
-
-/// The most bytes of blank lines and comments behind which a kind is looked for.
-const MAX_COMMENT_BYTES: usize = 64 * 1024;
-
-/// The bytes of a text that begins with a bracket by which it is told whether that is a title: what is looked at, and blank lines and comments above it.
-const BEGINNING_BYTES: usize = 2 * MAX_COMMENT_BYTES;
 
 /// A kind of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContentKind {
     /// Nothing known: text, as far as its first bytes show.
     Text,
-    /// XML, perhaps that of OpenSudoku.
-    Xml,
-    /// Text in brackets, perhaps arrays of cells.
-    Arrays,
     /// Text of two bytes a character, or of four.
     Utf16(ByteOrder),
     /// One compressed file.
@@ -132,8 +120,6 @@ const SKIPPABLE_MAGIC_END: &[u8] = b"\x2A\x4D\x18";
 /// The first bytes of every kind that has such. Where one begins like another, the longer one comes
 /// first.
 const SIGNATURES: &[(&[u8], ContentKind)] = &[
-    (b"<?xml", ContentKind::Xml),
-    (b"<opensudoku", ContentKind::Xml),
     (b"\x1F\x8B", ContentKind::Compressed(Compression::Gzip)),
     (b"\x28\xB5\x2F\xFD", ContentKind::Compressed(Compression::Zstandard)),
     (b"BZh", ContentKind::Compressed(Compression::Bzip2)),
@@ -215,10 +201,7 @@ impl ContentKind {
         loop {
             let head = &text[..length.min(text.len())];
             match Self::of(head, head.len() == text.len()) {
-                Some(kind) => {
-                    let beginning = &text[..text.len().min(BEGINNING_BYTES)];
-                    return kind.confirmed(beginning, beginning.len() == text.len());
-                }
+                Some(kind) => return kind,
                 None if head.len() == text.len() => return Self::Text,
                 None => length *= 2,
             }
@@ -233,8 +216,6 @@ impl ContentKind {
             Self::Text | Self::Foreign(_) => return None,
             Self::Compressed(_) | Self::Zip => ("is compressed", "unpack it"),
             Self::Utf16(_) => ("is in UTF-16", "convert it to UTF-8"),
-            Self::Xml => ("is XML", AS_LINES),
-            Self::Arrays => ("has arrays", AS_LINES),
             Self::Npy => ("is a NumPy array", AS_LINES),
             #[cfg(feature = "parquet")]
             Self::Parquet => ("is a Parquet file", AS_LINES),
@@ -249,19 +230,14 @@ impl ContentKind {
         let mut head = vec![0; HEAD_BYTES];
         let mut length = 0;
         loop {
-            match Self::of(&head[..length], false) {
-                Some(Self::Arrays) if length < BEGINNING_BYTES => {}
-                Some(kind) => return Ok(kind.confirmed(&head[..length], false)),
-                None => {}
+            if let Some(kind) = Self::of(&head[..length], false) {
+                return Ok(kind);
             }
             if length == head.len() {
                 head.resize(2 * length, 0);
             }
             match file.read_at(&mut head[length..], length as u64) {
-                Ok(0) => {
-                    let head = &head[..length];
-                    return Ok(Self::of(head, true).map_or(Self::Text, |kind| kind.confirmed(head, true)));
-                }
+                Ok(0) => return Ok(Self::of(&head[..length], true).unwrap_or(Self::Text)),
                 Ok(more) => length += more,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -269,40 +245,13 @@ impl ContentKind {
         }
     }
 
-    /// The kind of a text that begins so, where more of it is there than [`Self::of`] looks at: a
-    /// bracket may also be a title.
-    fn confirmed(self, beginning: &[u8], is_whole: bool) -> Self {
-        match self {
-            Self::Arrays if !is_like_arrays(beginning, is_whole) => Self::Text,
-            kind => kind,
-        }
-    }
-
     /// The kind of what begins with `head`; `None` if that depends on further bytes, of which there
     /// are none `at_end`.
     ///
-    /// Text is recognised by its first character or two, behind a byte-order mark if it has one, blank
-    /// lines and comments, because a terminal or a program at the other end of a pipe may send no more
-    /// before it has its answer.
+    /// Text is recognised by its first character or two, because a terminal or a program at the other
+    /// end of a pipe may send no more before it has its answer.
     fn of(head: &[u8], at_end: bool) -> Option<Self> {
         let is_whole = at_end || head.len() >= HEAD_BYTES;
-        let text_only = |kind| match kind {
-            Self::Xml | Self::Arrays => kind,
-            _ => Self::Text,
-        };
-        if let Some(text) = head.strip_prefix(BYTE_ORDER_MARK) {
-            return Self::of(text, at_end).map(text_only);
-        }
-        // With a zero or a `%` behind it, the first byte may be half of a character.
-        if let [b'#' | b'\t' | b'\n' | b'\x0C' | b'\r' | b' ', second, ..] = head
-            && !matches!(second, 0 | b'%')
-        {
-            let is_whole = at_end || head.len() >= MAX_COMMENT_BYTES;
-            return match below_comments(head).trim_ascii_start() {
-                [] => is_whole.then_some(Self::Text),
-                text => Self::of(text, is_whole).map(text_only),
-            };
-        }
         for (signature, kind) in SIGNATURES {
             if head.starts_with(signature) {
                 return Some(*kind);
@@ -318,15 +267,6 @@ impl ContentKind {
             if !is_whole && SKIPPABLE_MAGIC_END.starts_with(magic) {
                 return None;
             }
-        }
-        // Sections such as `[Puzzle]` begin with a letter.
-        if let [
-            b'[',
-            b'[' | b'0'..=b'9' | b'"' | b'\'' | b'-' | b'n' | b'N' | b' ' | b'\n' | b'\r' | b'\t',
-            ..,
-        ] = head
-        {
-            return Some(Self::Arrays);
         }
         let may_be_utf16 = head.len() < 2 || ByteOrder::BOTH.iter().any(|order| order.may_begin(head));
         if !is_whole && may_be_utf16 {
@@ -349,14 +289,6 @@ impl ContentKind {
             Self::Compressed(Compression::Zstandard)
         }
     }
-}
-
-/// The part of a text from its first line on that is neither blank nor a comment, without a
-/// byte-order mark; empty if no such line has begun.
-pub(super) fn below_comments(text: &[u8]) -> &[u8] {
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    let below = &text[skip_lines_above(text, false).0..];
-    if matches!(below.trim_ascii_start(), [] | [b'#', ..]) { &[] } else { below }
 }
 
 /// A stream whose first bytes have been looked at.
@@ -420,7 +352,6 @@ impl<R: Read> Read for Peeked<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pieces::Pieces;
     use super::*;
 
     #[test]
@@ -451,74 +382,6 @@ mod tests {
         assert_eq!(kind(b"\xFF\xFE1\0"), Some(ContentKind::Utf16(ByteOrder::Little)));
         assert_eq!(kind(b"\xFF\xFE\0"), None);
         assert_eq!(kind(b"7z1"), Some(ContentKind::Text));
-    }
-
-    #[test]
-    fn kinds_of_text_are_known_behind_a_byte_order_mark() {
-        let kind = |text: &str, at_end| ContentKind::of(format!("\u{FEFF}{text}").as_bytes(), at_end);
-        for (text, wanted) in [
-            ("[[1, 2", ContentKind::Arrays),
-            ("<?xml version", ContentKind::Xml),
-            ("<opensudoku>", ContentKind::Xml),
-        ] {
-            assert_eq!(kind(text, false), Some(wanted), "{text}");
-            assert_eq!(kind(&format!("{text}{}", ".".repeat(HEAD_BYTES)), false), Some(wanted), "{text}");
-            assert_eq!(kind(&text[..1], false), None, "{text}");
-            assert_eq!(kind(&text[..1], true), Some(ContentKind::Text), "{text}");
-        }
-        // What is no text has no such mark.
-        for text in ["", "PK\u{3}\u{4}", "PAR1", "\0\0\0\0"] {
-            assert_eq!(kind(text, true), Some(ContentKind::Text), "{text}");
-        }
-        assert_eq!(kind(&"h".repeat(HEAD_BYTES), false), Some(ContentKind::Text));
-    }
-
-    #[test]
-    fn kinds_of_text_are_known_behind_blank_lines_and_comments() {
-        let long = format!("# {}\n", "x".repeat(1000)).repeat(40);
-        for above in ["\n", " ", "\r\n", "\t\n \n", "# a\n", " # [1]\n\n", "#\n", "\x0C\n", &long] {
-            for mark in ["", "\u{FEFF}"] {
-                let kind =
-                    |text: &str, at_end| ContentKind::of(format!("{mark}{above}{text}").as_bytes(), at_end);
-                for (text, wanted) in [
-                    ("[[1, 2", ContentKind::Arrays),
-                    ("  [\n", ContentKind::Arrays),
-                    ("<?xml version", ContentKind::Xml),
-                    ("<opensudoku>", ContentKind::Xml),
-                    ("1.", ContentKind::Text),
-                    ("[P", ContentKind::Text),
-                    // What is no text has nothing above it.
-                    ("PK\u{3}\u{4}", ContentKind::Text),
-                ] {
-                    assert_eq!(kind(text, false), Some(wanted), "{above:?} {text}");
-                    assert_eq!(kind(&text[..1], false), None, "{above:?} {text}");
-                }
-                // Nobody waits for an answer to these.
-                for text in ["", " ", "#", "# [1", "\n", "#\n"] {
-                    assert_eq!(kind(text, true), Some(ContentKind::Text), "{above:?} {text:?}");
-                }
-                for text in ["", " ", "\n"] {
-                    assert_eq!(kind(text, false), None, "{above:?} {text:?}");
-                }
-            }
-        }
-        let endless = "\n".repeat(MAX_COMMENT_BYTES);
-        assert_eq!(ContentKind::of(endless.as_bytes(), false), Some(ContentKind::Text));
-        assert_eq!(ContentKind::of(b"\x0B[1", false), Some(ContentKind::Text));
-    }
-
-    #[test]
-    fn comments_of_any_length_are_read_from_a_stream() {
-        for length in [1, 62, 63, 64, 200, 5000] {
-            let text = format!("#{}\n[[1,2", "x".repeat(length));
-            for size in [1, 7, usize::MAX] {
-                let (mut stream, kind) = Peeked::new(Pieces { bytes: text.as_bytes(), size });
-                assert_eq!(kind, ContentKind::Arrays, "{length} {size}");
-                let mut read = String::new();
-                stream.read_to_string(&mut read).unwrap();
-                assert_eq!(read, text);
-            }
-        }
     }
 
     #[test]

@@ -11,11 +11,10 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `arrays.rs` | arrays of JSON and Python, a line for each puzzle |
 //! | `source.rs` | opening files and pipes; filling a buffer from them |
 //! | `live.rs` | terminals, pipes and sockets: what can be read without waiting |
 //! | `kind.rs` | what an input is, by its first bytes |
-//! | `compression.rs`, `zip.rs`, `utf16.rs`, `opensudoku.rs`, `npy.rs` | what is not plain text, decoded as it is read |
+//! | `compression.rs`, `zip.rs`, `utf16.rs`, `npy.rs` | what is not plain text, decoded as it is read |
 //! | `columnar/` | Parquet files as tables of text, with the cargo feature `parquet` |
 //! | `map.rs` | memory maps that survive a file which shrinks |
 //! | `stamp.rs` | identity and version of a file, to notice that it was changed |
@@ -38,7 +37,6 @@
 //! **Invariant:** an input that fails half-way is an error only after all puzzles before the
 //! failure have been handed out.
 
-mod arrays;
 mod chunk;
 #[cfg(feature = "parquet")]
 mod columnar;
@@ -50,9 +48,6 @@ mod kind;
 mod live;
 mod map;
 mod npy;
-mod opensudoku;
-#[cfg(test)]
-mod pieces;
 mod prefix;
 mod reader;
 mod resume;

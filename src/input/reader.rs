@@ -216,14 +216,14 @@ impl Reader {
         if buffer.is_empty() {
             return Ok(None);
         }
-        let mut lines = memchr::memchr_iter(b'\n', &buffer).count() as u64;
-        lines += u64::from(buffer.last() != Some(&b'\n'));
-        let first_line = self.line;
-        self.line += lines;
         if let Some(converted) = cut.converted {
             buffer.clear();
             self.buffers.lock().ignore_poison().push(std::mem::replace(&mut buffer, converted));
         }
+        let mut lines = memchr::memchr_iter(b'\n', &buffer).count() as u64;
+        lines += u64::from(buffer.last().is_some_and(|&last| last != b'\n'));
+        let first_line = self.line;
+        self.line += lines;
         Ok(Some(self.chunk(buffer, first_line, self.line)))
     }
 

@@ -25,9 +25,6 @@ const MAX_OPENING_LINES: usize = 100;
 const TAR_MARK: &[u8] = b"ustar";
 const TAR_MARK_AT: usize = 257;
 
-/// What is wrong with arrays of which none may be a puzzle.
-const NO_ARRAYS: &str = "has no puzzles: none of its arrays has as many values as a puzzle has cells, which is 1, 16, 81, 256 or 625.";
-
 impl Source {
     /// The error of an input with a zero byte among its first bytes.
     fn not_text(self, offset: u64, is_tar: bool) -> InputError {
@@ -169,10 +166,6 @@ impl Source {
             // A damaged text may have broken off before its first puzzle.
             if let Some(failure) = self.deferred {
                 return Err(failure);
-            }
-            if matches!(self.backing, Backing::Stream { decoding: Some(Decoding::Arrays), .. }) {
-                // The lines that arrays become are in no file.
-                return Err(InputError::Foreign { name: self.name, what: NO_ARRAYS.to_owned() });
             }
             return Err(InputError::NoPuzzle { name: self.name, misfit: misfit.after(line - 1) });
         }

@@ -86,12 +86,6 @@ impl Source {
             Backing::Stream { decoding: Some(Decoding::Utf16), .. } => {
                 "It is in UTF-16: convert it to UTF-8 first."
             }
-            Backing::Stream { decoding: Some(Decoding::Xml), .. } => {
-                "It is XML: write its puzzles into a file first, one a line."
-            }
-            Backing::Stream { decoding: Some(Decoding::Arrays), .. } => {
-                "It has arrays: write its puzzles into a file first, one a line."
-            }
             Backing::Stream { decoding: Some(Decoding::Npy), .. } => {
                 "It is a NumPy array: write its puzzles into a file first, one a line."
             }

@@ -7,14 +7,12 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::arrays::Arrays;
 #[cfg(feature = "parquet")]
 use super::columnar::{self, ParquetFile, ParquetText};
 use super::compression::decompressed;
 use super::kind::{ContentKind, Named, Peeked};
 use super::live::Live;
 use super::npy::{self, NpyText};
-use super::opensudoku::OpenSudoku;
 use super::prefix::PrefixHasher;
 use super::stamp::{FileId, Stamp, Version};
 use super::utf16::{ByteOrder, Utf16Reader};
@@ -55,12 +53,8 @@ pub(super) enum Backing {
 pub(super) enum Decoding {
     /// Decompressed, and then perhaps from UTF-16.
     Compressed,
-    /// From UTF-16, and then perhaps from XML.
+    /// From UTF-16.
     Utf16,
-    /// From the XML of OpenSudoku.
-    Xml,
-    /// From arrays of cells.
-    Arrays,
     /// From an array of NumPy.
     Npy,
     /// From the columns of a Parquet file.
@@ -398,12 +392,11 @@ fn decoded(
     kind: ContentKind,
     input: &Named<'_>,
 ) -> Result<(DecodedText, Option<Decoding>), InputError> {
-    let is = |text: Box<dyn Read + Send>, decoding| Ok((text.into(), Some(decoding)));
     let content = match kind {
         ContentKind::Text => return Ok((stream.into(), None)),
-        ContentKind::Xml => return is(Box::new(OpenSudoku::new(stream)), Decoding::Xml),
-        ContentKind::Arrays => return is(Box::new(Arrays::new(stream)), Decoding::Arrays),
-        ContentKind::Utf16(order) => return is(converted(stream, order), Decoding::Utf16),
+        ContentKind::Utf16(order) => {
+            return Ok((converted(stream, order).into(), Some(Decoding::Utf16)));
+        }
         ContentKind::Npy => return Ok((array(stream, input)?, Some(Decoding::Npy))),
         // It begins at its end, so whoever opens one has a file and not a stream.
         #[cfg(feature = "parquet")]
@@ -431,12 +424,7 @@ fn array(mut stream: impl Read + Send + 'static, input: &Named<'_>) -> Result<De
 
 /// The text of a stream in UTF-16.
 fn converted(stream: Box<dyn Read + Send>, order: ByteOrder) -> Box<dyn Read + Send> {
-    let (text, kind) = Peeked::new(Utf16Reader::new(stream, order));
-    match kind {
-        ContentKind::Xml => Box::new(OpenSudoku::new(text)),
-        ContentKind::Arrays => Box::new(Arrays::new(text)),
-        _ => Box::new(text),
-    }
+    Box::new(Utf16Reader::new(stream, order))
 }
 
 /// The text of what came out of a compressed file.
@@ -444,8 +432,6 @@ fn unpacked(content: Box<dyn Read + Send>, input: &Named<'_>) -> Result<DecodedT
     let (content, kind) = Peeked::new(content);
     let text: Box<dyn Read + Send> = match kind {
         ContentKind::Text => Box::new(content),
-        ContentKind::Xml => Box::new(OpenSudoku::new(content)),
-        ContentKind::Arrays => Box::new(Arrays::new(content)),
         ContentKind::Utf16(order) => converted(Box::new(content), order),
         ContentKind::Npy => return array(content, input),
         #[cfg(feature = "parquet")]

@@ -130,8 +130,20 @@ impl<R: Read> Read for Utf16Reader<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pieces::Pieces;
     use super::*;
+
+    /// A stream that hands out at most `size` bytes at a time.
+    struct Pieces<'a> {
+        bytes: &'a [u8],
+        size: usize,
+    }
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let length = buffer.len().min(self.size);
+            self.bytes.read(&mut buffer[..length])
+        }
+    }
 
     fn converted(bytes: &[u8], order: ByteOrder) -> (String, Option<String>) {
         let mut text = Vec::new();

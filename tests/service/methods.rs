@@ -85,9 +85,8 @@ async fn a_bad_puzzle_is_an_answer_in_exact_words() {
 async fn a_text_that_is_not_plain_is_refused_by_what_it_is() {
     let server = start(config()).await;
     for (text, what) in [
-        ("[[1,0,0,0],[0,0,3,0],[0,4,0,0],[0,0,0,2]]", "has arrays"),
-        ("# mine\n[1, 0, 0, 0, 0, 0, 3, 0, 0, 4, 0, 0, 0, 0, 0, 2]", "has arrays"),
-        ("<?xml version=\"1.0\"?><opensudoku></opensudoku>", "is XML"),
+        ("\u{93}NUMPY\u{1}", "is a NumPy array"),
+        ("\u{ff}\u{fe}1\0", "is in UTF-16"),
         ("\u{1f}\u{8b}", "is compressed"),
     ] {
         // The first byte of what is compressed is no character of its own.
@@ -96,7 +95,7 @@ async fn a_text_that_is_not_plain_is_refused_by_what_it_is() {
         let status = server.client().await.solve(request).await.unwrap_err();
         assert_eq!(status.code(), Code::InvalidArgument);
         assert!(
-            status.message().starts_with(&format!("The text {what}. The service reads lines, tables, grids, triples and JSON objects in plain text: ")),
+            status.message().starts_with(&format!("The text {what}. The service reads plain text: ")),
             "{status}"
         );
         assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "text");
@@ -105,10 +104,15 @@ async fn a_text_that_is_not_plain_is_refused_by_what_it_is() {
     let old = format!("id,puzzle\r1,{0}\r2,{0}\r", ".".repeat(81));
     let status = solve(&server, SolveOptions::default(), &old).await.unwrap_err();
     assert!(status.message().starts_with("Line 1 goes on behind carriage returns; "), "{status}");
-    // An address is a line.
-    let answers =
-        solve(&server, SolveOptions::default(), "https://example.org/?p=12..34....1.....").await.unwrap();
-    assert_solves(solution(&answers[0]), "12..34....1.....");
+    // Addresses, arrays and XML are.
+    for text in [
+        "https://example.org/?p=12..34....1.....",
+        "# mine\n[1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]",
+        "<?xml version=\"1.0\"?><opensudoku><game data=\"1200340000100000\"/></opensudoku>",
+    ] {
+        let answers = solve(&server, SolveOptions::default(), text).await.unwrap();
+        assert_solves(solution(&answers[0]), "12..34....1.....");
+    }
     // Brackets and addresses may be titles.
     let grid = "12..\n34..\n..1.\n....\n";
     for title in ["[1]", "http://example.org/1"] {

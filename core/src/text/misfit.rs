@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::cell::read_cell;
-use super::layout::{Refusal, tokens};
+use super::layout::{Refusal, is_json, tokens};
 use super::lines::{characters, puzzle_lines, writable};
 use super::{Format, Notation, json};
 use crate::counted::counted;
@@ -44,44 +44,12 @@ enum What {
     CandidateRows { rows: usize },
     /// HTML or XML.
     Markup,
-    /// JSON, but not an object a line.
-    Json(JsonText),
+    /// JSON without a puzzle.
+    Json,
     /// Objects without a puzzle.
     Objects,
     /// Anything else, and how it begins.
     Words { beginning: String },
-}
-
-/// JSON by what it begins with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum JsonText {
-    Object,
-    Array,
-    /// An array of texts.
-    Texts,
-}
-
-impl JsonText {
-    /// What the first line begins, if that is known by it or by the one below. `None` for other texts in
-    /// brackets: of TOML, RTF and so on.
-    fn find(line: &[u8], below: &[u8]) -> Option<Self> {
-        let (&first, inner) = line.trim_ascii().split_first()?;
-        let inner = inner.trim_ascii_start();
-        let is_bracket = |byte: &u8| *byte == b'[' || byte.is_ascii_whitespace();
-        let nested = &inner[inner.iter().take_while(|byte| is_bracket(byte)).count()..];
-        match first {
-            b'{' if matches!(inner, [] | [b'"' | b'}', ..]) => Some(Self::Object),
-            b'[' if inner.starts_with(b"\"") => Some(Self::Texts),
-            b'[' if inner.is_empty() && below.trim_ascii_start().starts_with(b"\"") => Some(Self::Texts),
-            b'[' if matches!(inner, [] | [b'{', ..]) => Some(Self::Array),
-            b'[' if inner[0] == b'[' => {
-                let is_value = matches!(nested, [] | [b'{' | b'"' | b']' | b'-' | b'0'..=b'9', ..])
-                    || nested.starts_with(b"null");
-                is_value.then_some(Self::Array)
-            }
-            _ => None,
-        }
-    }
 }
 
 /// The lines that are looked at.
@@ -318,8 +286,8 @@ impl What {
             [b'{', ..] if format.notation == Notation::Jsonl => return Self::Objects,
             _ => {}
         }
-        if let Some(text) = JsonText::find(first, lines().nth(1).unwrap_or_default()) {
-            return Self::Json(text);
+        if is_json(text) {
+            return Self::Json;
         }
         if lines().filter(|line| is_candidates(line)).count() >= lines().count().min(3) {
             return Self::Candidates;
@@ -471,11 +439,9 @@ impl fmt::Display for Misfit {
                 )
             }
             What::Markup => write!(f, "Line {line} begins like HTML or XML."),
-            What::Json(text) => f.write_str(match text {
-                JsonText::Object => "It is JSON, but not one object a line, as jq -c . writes it.",
-                JsonText::Array => "It is JSON, but not one object a line, as jq -c '.[]' writes it.",
-                JsonText::Texts => "It is JSON, but not its texts alone, as jq -r '.[]' writes them.",
-            }),
+            What::Json => f.write_str(
+                "It is JSON, but nothing in it has as many cells as a puzzle, which is 1, 16, 81, 256 or 625.",
+            ),
             What::Objects => write!(f, "Line {line} is an object without a puzzle."),
             What::Words { beginning } => {
                 // Not in the quotes that it has itself.

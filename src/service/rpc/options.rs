@@ -169,9 +169,7 @@ pub(crate) fn refuse_what_is_not_plain(text: &[u8], hint: &Hint, text_field: &st
         return Ok(());
     }
     let Some((what, advice)) = ContentKind::of_text(text).not_plain() else { return Ok(()) };
-    let message = format!(
-        "The text {what}. The service reads lines, tables, grids, triples and JSON objects in plain text: {advice}."
-    );
+    let message = format!("The text {what}. The service reads plain text: {advice}.");
     Err(invalid(text_field, message))
 }
 

@@ -10,7 +10,8 @@ use super::super::error::{Problem, push_fault};
 use super::account::{Fault, Reading, What};
 use super::facts::{Kind, is_label, kind, last_section, lines};
 use super::lines::Answered;
-use super::members::Documents;
+use super::markup;
+use super::members::{Documents, Extent};
 use super::rows::RowText;
 use super::signs::{Cell, DOT, Signs, ZERO, flat};
 use super::table::{Framing, Layout, Split, View};
@@ -88,9 +89,9 @@ impl Converter {
         let (mut out, mut size) = (Converted::default(), WINDOW_BYTES);
         loop {
             let left = &text[out.taken..];
-            let newline = left.get(size..).and_then(|behind| memchr::memchr(b'\n', behind));
-            let converted = match newline {
-                Some(end) => self.convert_window(&left[..=size + end], Rest::More),
+            let border = self.borders(left, size).next();
+            let converted = match border {
+                Some(end) => self.convert_window(&left[..end], Rest::More),
                 None if is_end => self.convert_window(left, Rest::Nothing),
                 None => return out,
             };
@@ -99,24 +100,23 @@ impl Converter {
             out.text.extend_from_slice(&converted.text);
             out.taken += converted.taken;
             out.passed += converted.passed;
-            if newline.is_none() {
+            if border.is_none() {
                 return out;
             }
         }
     }
 
     fn convert_members(&self, text: &[u8], is_end: bool) -> Converted {
-        let opens_array = self.layout.path.first().is_some_and(|name| name == "*");
-        let (documents, taken) = Documents::of_stream(text, opens_array, is_end);
+        let (documents, taken) = Documents::of_stream(text, self.layout.extent, is_end);
         let mut layout = self.layout.clone();
-        layout.path.drain(..usize::from(opens_array));
+        layout.path.drain(..usize::from(layout.extent == Extent::Items));
         self.written(text, &documents.read(&layout, &self.signs), taken)
     }
 
     fn convert_window(&self, text: &[u8], rest: Rest) -> Converted {
         let is_end = rest == Rest::Nothing;
         let row = self.layout.row();
-        let whole = if is_end { text.len() } else { memchr::memrchr(b'\n', text).map_or(0, |end| end + 1) };
+        let whole = if is_end { text.len() } else { self.last_border(text) };
         let whole = if row.view == View::Sections && !is_end { last_section(&text[..whole]) } else { whole };
         if whole == 0 {
             return Converted::default();
@@ -133,12 +133,31 @@ impl Converter {
         self.written(text, &reading, whole)
     }
 
+    /// Where a text may be cut from an offset on: behind lines; before tags, because markup may be all on
+    /// one line.
+    fn borders(&self, text: &[u8], from: usize) -> impl Iterator<Item = usize> {
+        let is_markup = self.layout.row().view == View::Markup;
+        let behind = text.get(from..).unwrap_or_default();
+        let marks = memchr::memchr_iter(if is_markup { b'<' } else { b'\n' }, behind);
+        marks.map(move |at| from + at).filter_map(move |at| {
+            if is_markup { markup::may_be_cut(&text[at..]).then_some(at) } else { Some(at + 1) }
+        })
+    }
+
+    fn last_border(&self, text: &[u8]) -> usize {
+        if self.layout.row().view == View::Markup {
+            self.borders(text, 0).last().unwrap_or(0)
+        } else {
+            memchr::memrchr(b'\n', text).map_or(0, |end| end + 1)
+        }
+    }
+
     /// The lines that are answered. What stands around arrays and between tags is none of puzzles.
     fn answered(&self) -> Answered {
         match self.layout.row().view {
             _ if self.layout.is_list => Answered::All,
-            View::Plain | View::Sections => Answered::Figures,
-            View::Json | View::Brackets | View::Markup => Answered::Meant,
+            View::Plain | View::Sections | View::Brackets => Answered::Figures,
+            View::Json | View::Markup => Answered::Meant,
         }
     }
 
@@ -255,7 +274,9 @@ impl Converter {
 
     /// The lines of what is read in the first `taken` bytes.
     fn written(&self, text: &[u8], reading: &Reading, taken: usize) -> Converted {
-        let (mut out, mut line) = (Vec::with_capacity(taken), 0);
+        // Of the items of an array that is a part of a text, the line of the comma was there before.
+        let mut line = u32::from(self.layout.extent == Extent::Items && text.starts_with(b","));
+        let mut out = Vec::with_capacity(taken);
         let starts: Vec<usize> = if reading.bad > 0 {
             std::iter::once(0).chain(memchr::memchr_iter(b'\n', text).map(|newline| newline + 1)).collect()
         } else {
@@ -286,7 +307,6 @@ impl Converter {
             line += 1;
         }
         let lines = memchr::memchr_iter(b'\n', &text[..taken]).count();
-        let lines = lines + usize::from(taken > 0 && text[taken - 1] != b'\n');
         out.resize(out.len() + lines.saturating_sub(usize::try_from(line).unwrap_or(0)), b'\n');
         Converted { text: out, taken, passed: reading.told.len() as u64 }
     }

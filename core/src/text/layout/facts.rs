@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::markup::{is_markup, markup_lines};
 use super::signs::{flat, has_word, is_alphanumeric, is_letter, trimmed};
 use super::table::View;
 
@@ -46,7 +47,7 @@ pub(super) fn kind(line: &[u8]) -> Kind {
     }
 }
 
-/// Whether a line is a number by itself: of a puzzle, or how many there are.
+/// Whether a line is a number by itself, of a puzzle or how many there are.
 pub(super) fn is_number(line: &[u8]) -> bool {
     const MOST_DIGITS: usize = 4;
     let line = line.trim_ascii();
@@ -172,9 +173,17 @@ fn quoted_fields(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
     }
 }
 
-/// A field without quotes and white space around it.
+/// A field without quotes and white space around it. A quote by itself is no empty field.
 pub(super) fn unquoted(field: &[u8]) -> &[u8] {
-    trimmed(field, |byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''))
+    within(field, |byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''))
+}
+
+/// A field without what stands around it. A quote by itself is no empty field.
+pub(super) fn within(field: &[u8], is_around: impl Fn(u8) -> bool) -> &[u8] {
+    match field.trim_ascii() {
+        quote @ [b'"' | b'\''] => quote,
+        field => trimmed(field, is_around),
+    }
 }
 
 /// Whether these are the names of columns or rows: `1..n`, `0..n-1`, `A..`, `c1..`.
@@ -215,7 +224,7 @@ pub(super) fn lines(view: View, text: &[u8]) -> Option<Vec<Line<'_>>> {
         View::Plain | View::Json => Some(plain_lines(text)),
         View::Sections => sections(text),
         View::Brackets => has_brackets(text).then(|| bracket_lines(text)),
-        View::Markup => memchr::memmem::find(text, b"</").map(|_| markup_lines(text)),
+        View::Markup => is_markup(text).then(|| markup_lines(text)),
     }
 }
 
@@ -307,72 +316,50 @@ fn sections(text: &[u8]) -> Option<Vec<Line<'_>>> {
 
 /// The parts of a text between brackets, and between texts in quotes.
 fn bracket_lines(text: &[u8]) -> Vec<Line<'_>> {
+    let is_between = |byte: u8| byte.is_ascii_whitespace() || b",;|".contains(&byte);
     let mut lines = Vec::new();
     for line in plain_lines(text) {
         let (number, end) = (line.number, line.end);
         let flat = line.text;
         let mut start = 0;
-        let mut add = |part: &[u8], end: usize| {
-            let part = trimmed(part, |byte| byte.is_ascii_whitespace() || b",;|'\"".contains(&byte));
-            let is_text = part.iter().any(|&byte| byte == b'_' || is_alphanumeric(byte));
-            let text = if is_text { part.to_vec() } else { Vec::new() };
-            lines.push(Line { text: Cow::Owned(text), number, end });
-        };
-        for at in 0..flat.len() {
-            let is_bracket = b"[](){}".contains(&flat[at]);
-            let is_between_texts = flat[at] == b',' && {
-                let before = flat[..at].trim_ascii_end().last();
-                let behind = flat[at + 1..].trim_ascii_start().first();
-                matches!(before, Some(b'"' | b'\'')) && matches!(behind, Some(b'"' | b'\''))
+        let mut add = |part: &[u8], opens: bool, closes: bool| {
+            let text = if opens || closes || !part.iter().any(|byte| is_alphanumeric(*byte)) {
+                if part.iter().all(|byte| is_between(*byte)) { &[] } else { part.trim_ascii() }
+            } else {
+                // What stands between two arrays.
+                trimmed(part, |byte| is_between(byte) || b"\"'".contains(&byte))
             };
-            if is_bracket || is_between_texts {
-                add(&flat[start..at], end);
+            lines.push(Line { text: Cow::Owned(text.to_vec()), number, end });
+        };
+        let mut opens = false;
+        for at in 0..flat.len() {
+            let byte = flat[at];
+            let closes = b"])}".contains(&byte);
+            let is_between_texts =
+                || byte == b',' && is_behind_text(&flat[start..at]) && begins_text(&flat[at + 1..]);
+            if closes || b"[({".contains(&byte) || is_between_texts() {
+                add(&flat[start..at], opens, closes);
                 start = at + 1;
+                opens = !closes && byte != b',';
             }
         }
-        add(&flat[start..], end);
+        add(&flat[start..], opens, start == 0);
     }
     lines
 }
 
-/// The texts between the tags of HTML and XML, with tabs between the cells of a row.
-fn markup_lines(text: &[u8]) -> Vec<Line<'_>> {
-    let mut flat_text = Vec::with_capacity(text.len());
-    let mut number = 0_u32;
-    let (mut lines, mut start_number) = (Vec::new(), 0);
-    let mut end_line = |content: &mut Vec<u8>, number: u32, end: usize| {
-        lines.push(Line { text: Cow::Owned(flat(content).into_owned()), number, end });
-        content.clear();
-    };
-    let mut at = 0;
-    while at < text.len() {
-        if let Some(length) = cell_border(&text[at..]) {
-            flat_text.push(b'\t');
-            number += u32::try_from(memchr::memchr_iter(b'\n', &text[at..at + length]).count()).unwrap_or(0);
-            at += length;
-            continue;
-        }
-        let tag = (text[at] == b'<').then(|| memchr::memchr(b'>', &text[at..])).flatten();
-        if tag.is_some() || text[at] == b'\n' {
-            let length = tag.map_or(1, |end| end + 1);
-            end_line(&mut flat_text, start_number, at + length);
-            number += u32::try_from(memchr::memchr_iter(b'\n', &text[at..at + length]).count()).unwrap_or(0);
-            start_number = number;
-            at += length;
-            continue;
-        }
-        flat_text.push(text[at]);
-        at += 1;
-    }
-    end_line(&mut flat_text, start_number, text.len());
-    lines
+fn begins_text(text: &[u8]) -> bool {
+    matches!(text.trim_ascii_start().first(), Some(b'"' | b'\''))
 }
 
-/// The length of the end of a cell of a table and the beginning of the next one.
-fn cell_border(text: &[u8]) -> Option<usize> {
-    let rest = text.strip_prefix(b"</td>").or_else(|| text.strip_prefix(b"</th>"))?;
-    let next = rest.trim_ascii_start();
-    let tag = next.strip_prefix(b"<td").or_else(|| next.strip_prefix(b"<th"))?;
-    let end = memchr::memchr(b'>', tag)?;
-    Some(text.len() - (tag.len() - end - 1))
+/// Whether a text in quotes ends here that is longer than a cell.
+fn is_behind_text(text: &[u8]) -> bool {
+    const LONGEST_CELL: usize = 2;
+    match text.trim_ascii_end().split_last() {
+        Some((quote @ (b'"' | b'\''), text)) => text
+            .iter()
+            .rposition(|byte| byte == quote)
+            .is_some_and(|open| text.len() - open - 1 > LONGEST_CELL),
+        _ => false,
+    }
 }

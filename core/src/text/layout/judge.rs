@@ -9,6 +9,7 @@ use super::account::Reading;
 use super::facts::{Line, is_puzzle, lines};
 use super::find::{Wanted, candidates};
 use super::lines::Answered;
+use super::markup::is_markup;
 use super::members::{Documents, documents};
 use super::rows::RowText;
 use super::signs::{Signs, is_letter};
@@ -124,18 +125,6 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The views of a text that are tried together. They exclude others by fact: what parses as JSON is
-/// JSON, and `[Puzzle]` makes sections.
-fn views(documents: Option<&Documents<'_>>, has_sections: bool) -> &'static [View] {
-    if documents.is_some() {
-        &[View::Json]
-    } else if has_sections {
-        &[View::Sections]
-    } else {
-        &[View::Plain, View::Brackets, View::Markup]
-    }
-}
-
 /// The alphabets that are tried.
 fn alphabets(text: &[u8], hint: &Hint) -> Vec<Alphabet> {
     if let Some(alphabet) = &hint.alphabet {
@@ -170,9 +159,36 @@ fn is_solved(side: u8) -> bool {
 }
 
 /// The readings of a text in all layouts that it suggests.
+///
+/// Views exclude each other by fact: what parses as JSON is JSON, what begins with a tag is markup, and
+/// `[Puzzle]` makes sections. Only arrays without a puzzle may be the rows of one.
 fn readings(text: &[u8], hint: &Hint, goes_on: bool) -> Vec<Reading> {
-    let documents = documents(text, goes_on);
-    let sections = if documents.is_none() { lines(View::Sections, text) } else { None };
+    let Some(documents) = documents(text, goes_on) else {
+        let views: &[View] = if text.trim_ascii_start().starts_with(b"<") && is_markup(text) {
+            &[View::Markup]
+        } else if lines(View::Sections, text).is_some() {
+            &[View::Sections]
+        } else {
+            &[View::Plain, View::Brackets, View::Markup]
+        };
+        return readings_in(views, None, text, hint, goes_on);
+    };
+    let found = readings_in(&[View::Json], Some(&documents), text, hint, goes_on);
+    let are_arrays = text.trim_ascii_start().starts_with(b"[");
+    if found.is_empty() && are_arrays {
+        readings_in(&[View::Brackets], None, text, hint, goes_on)
+    } else {
+        found
+    }
+}
+
+fn readings_in(
+    views: &[View],
+    documents: Option<&Documents<'_>>,
+    text: &[u8],
+    hint: &Hint,
+    goes_on: bool,
+) -> Vec<Reading> {
     let wanted = Wanted {
         side: hint.order.and_then(|order| u8::try_from(order.side()).ok()),
         delimiter: match hint.delimiter {
@@ -181,11 +197,8 @@ fn readings(text: &[u8], hint: &Hint, goes_on: bool) -> Vec<Reading> {
             None => None,
         },
     };
-    let views = views(documents.as_ref(), sections.is_some());
-    let seen: Vec<(View, Vec<Line<'_>>)> = match sections {
-        Some(sections) => vec![(View::Sections, sections)],
-        None => views.iter().filter_map(|&view| Some((view, lines(view, text)?))).collect(),
-    };
+    let seen: Vec<(View, Vec<Line<'_>>)> =
+        views.iter().filter_map(|&view| Some((view, lines(view, text)?))).collect();
     let mut readings = Vec::new();
     let try_in = |alphabet: &Alphabet, readings: &mut Vec<Reading>| {
         let signs = Signs::new(alphabet);
@@ -194,7 +207,7 @@ fn readings(text: &[u8], hint: &Hint, goes_on: bool) -> Vec<Reading> {
             if !is_in(hint.notation, row) {
                 continue;
             }
-            if let (View::Json, Some(documents)) = (view, &documents) {
+            if let (View::Json, Some(documents)) = (view, documents) {
                 let found = documents.candidates(index, &signs, &wanted);
                 readings.extend(found.iter().map(|layout| documents.read(layout, &signs)));
                 continue;
@@ -239,10 +252,15 @@ impl Reading {
     /// puzzles have, and nothing else but words.
     fn are_damaged_puzzles(&self) -> bool {
         let figures = self.total.saturating_sub(self.passed);
-        matches!(self.layout.row().framing, Framing::Rows | Framing::Triples)
+        // Each member that is looked at has so many cells, most of which are read.
+        let is_near = match self.layout.row().framing {
+            Framing::Rows | Framing::Triples => 3 * (self.broken + self.unexplained) <= figures,
+            Framing::Members => true,
+            Framing::Line => false,
+        };
+        is_near
             && self.layout.column == 0
             && (self.count() == 1 || self.puzzles.iter().all(|place| !place.has_wrong_length()))
-            && 3 * (self.broken + self.unexplained) <= figures
     }
 
     pub(super) fn count(&self) -> u32 {

@@ -3,7 +3,7 @@
 use super::account::{Fault, Reading};
 use super::facts::{Kind, Line, are_names, fields, is_number, kind};
 use super::signs::{Signs, weight};
-use super::table::{Layout, Split};
+use super::table::{Layout, Split, View};
 
 /// The lines that are bad puzzles.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,14 @@ fn is_answered(layout: &Layout, signs: &Signs, line: &[u8], answered: Answered) 
         layout.row().split == Split::Field && runs.into_iter().any(|run| run.len() == layout.cells())
     };
     match kind(line) {
-        Kind::Unexplained => answered != Answered::Meant && (answered == Answered::All || !is_number(line)),
+        Kind::Unexplained => match answered {
+            Answered::All => true,
+            // A letter in brackets is no line of its own.
+            Answered::Figures => {
+                !is_number(line) && (layout.row().view == View::Plain || line.trim_ascii().len() > 1)
+            }
+            Answered::Meant => false,
+        },
         Kind::Words => answered == Answered::All || answered == Answered::Figures && has_puzzle(),
         Kind::Comment | Kind::Separator => false,
     }

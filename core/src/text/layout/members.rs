@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
+use super::super::lines::characters;
 use super::account::{Fault, Reading, What};
 use super::facts::Line;
 use super::find::Wanted;
 use super::judge::variant_word;
-use super::signs::{Cell, Signs, ZERO, flat, weight};
+use super::signs::{Blanks, Cell, Signs, ZERO, flat, weight};
 use super::split::is_one_sign;
 use super::table::Layout;
-use crate::grid::MAX_CELLS;
+use crate::grid::OutOfRange;
 
 /// The deepest nesting that is looked into.
 const MAX_DEPTH: usize = 32;
@@ -117,6 +118,8 @@ impl<'a> Parser<'a> {
                     at += 2;
                 }
                 byte if byte == quote => break,
+                // No text goes on in the next line.
+                b'\n' => return None,
                 _ => at += 1,
             }
         }
@@ -142,6 +145,40 @@ fn unescaped(raw: &[u8]) -> Vec<u8> {
         }
     }
     text
+}
+
+/// The cells of a value.
+#[derive(Default)]
+struct Cells {
+    digits: Vec<u8>,
+    blanks: Blanks,
+    zeros: u32,
+    /// How many there are, and where the first is that is none.
+    all: usize,
+    bad: Option<usize>,
+}
+
+impl Cells {
+    fn add(&mut self, cell: Cell) {
+        self.all += 1;
+        self.digits.push(cell.value);
+        self.blanks |= cell.blank;
+        self.zeros += u32::from(cell.blank == ZERO);
+    }
+
+    fn add_bad(&mut self, at: usize) {
+        self.all += 1;
+        self.bad = self.bad.or(Some(at));
+    }
+
+    const fn is_read(&self) -> bool {
+        self.bad.is_none() && is_one_sign(self.blanks)
+    }
+
+    /// Whether most are read, so that the others are meant as cells.
+    fn is_meant(&self) -> bool {
+        self.bad.is_some() && 10 * self.digits.len() >= 7 * self.all
+    }
 }
 
 impl Node<'_> {
@@ -177,41 +214,55 @@ impl Node<'_> {
         }
     }
 
-    /// The cells of a value, if it has as many as a puzzle of this size.
-    fn cells(&self, side: u8, signs: &Signs) -> Option<Vec<Cell>> {
-        let count = usize::from(side).pow(2);
-        let sign = |byte: &u8| signs.sign(*byte, side);
-        let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'|';
-        let cells: Vec<Option<Cell>> = match &self.value {
-            Value::Text(text) => {
-                flat(text).iter().filter(|byte| !is_space(byte)).map(sign).take(MAX_CELLS + 1).collect()
-            }
-            Value::Token(_) | Value::Object(_) => return None,
-            Value::Array(items) => {
-                let is_row = |item: &Node<'_>| matches!(&item.value, Value::Text(text) if text.len() == usize::from(side));
-                let is_array = |item: &Node<'_>| matches!(&item.value, Value::Array(row) if row.len() == usize::from(side));
-                if !items.is_empty() && items.iter().all(is_array) {
-                    let rows = items.iter().filter_map(|item| match &item.value {
-                        Value::Array(row) => Some(row),
-                        _ => None,
-                    });
-                    rows.flatten().take(MAX_CELLS + 1).map(|item| item.cell(side, signs)).collect()
-                } else if side > 1 && items.iter().all(is_row) {
-                    let rows = items.iter().filter_map(|item| match &item.value {
-                        Value::Text(row) => Some(row),
-                        _ => None,
-                    });
-                    rows.flat_map(|row| row.iter().map(sign)).take(MAX_CELLS + 1).collect()
-                } else {
-                    items.iter().take(MAX_CELLS + 1).map(|item| item.cell(side, signs)).collect()
+    /// Calls `visit` with where each cell of a puzzle of this size begins, and the cell if it is one: of
+    /// characters, of items, or of rows of either.
+    fn each_cell(&self, side: u8, signs: &Signs, visit: &mut impl FnMut(usize, Option<Cell>)) {
+        let mut signs_of = |at: usize, text: &[u8]| {
+            for (behind, &sign) in flat(text).iter().enumerate() {
+                if !sign.is_ascii_whitespace() && sign != b'|' {
+                    // Behind the quote.
+                    visit(at + 1 + behind, signs.sign(sign, side));
                 }
             }
         };
-        if cells.len() != count {
-            return None;
+        let items = match &self.value {
+            Value::Text(text) => return signs_of(self.at, text),
+            Value::Token(_) | Value::Object(_) => return,
+            Value::Array(items) => items,
+        };
+        let side_of = |item: &Node<'_>| match &item.value {
+            Value::Array(row) => Some(row.len()),
+            Value::Text(row) if side > 1 => Some(row.len()),
+            _ => None,
+        };
+        let are_rows = items.iter().all(|item| side_of(item) == Some(usize::from(side)));
+        for item in items {
+            match &item.value {
+                Value::Array(row) if are_rows => {
+                    for cell in row {
+                        visit(cell.at, cell.cell(side, signs));
+                    }
+                }
+                Value::Text(row) if are_rows => {
+                    for (behind, &sign) in row.iter().enumerate() {
+                        visit(item.at + 1 + behind, signs.sign(sign, side));
+                    }
+                }
+                _ => visit(item.at, item.cell(side, signs)),
+            }
         }
-        let cells: Vec<Cell> = cells.into_iter().collect::<Option<_>>()?;
-        is_one_sign(cells.iter().fold(0, |blanks, cell| blanks | cell.blank)).then_some(cells)
+    }
+
+    /// The cells of a value, if it has as many as a puzzle of this size.
+    fn cells(&self, side: u8, signs: &Signs) -> Option<Cells> {
+        let count = usize::from(side).pow(2);
+        let mut cells = Cells::default();
+        self.each_cell(side, signs, &mut |at, cell| match cell {
+            _ if cells.all > count => {}
+            Some(cell) => cells.add(cell),
+            None => cells.add_bad(at),
+        });
+        (cells.all == count && count > 0).then_some(cells)
     }
 
     fn cell(&self, side: u8, signs: &Signs) -> Option<Cell> {
@@ -237,14 +288,26 @@ impl Node<'_> {
     }
 }
 
-/// The documents of a text of JSON.
-pub(super) struct Documents<'a> {
-    /// Each, or `None` for a line that is none, with its number of bytes.
-    documents: Vec<(Option<Node<'a>>, usize, u32)>,
-    text: &'a [u8],
+/// How a text of JSON is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Extent {
+    /// A document a line.
+    Lines,
+    /// Documents over as many lines as they like.
+    Values,
+    /// The items of one array.
+    Items,
 }
 
-/// The documents that a text is: one, or one on most lines. `None` for other texts.
+/// The documents of a text of JSON.
+pub(super) struct Documents<'a> {
+    /// Each, or `None` for a line that is none, with where it begins and its number of characters.
+    found: Vec<(Option<Node<'a>>, usize, u32)>,
+    text: &'a [u8],
+    extent: Extent,
+}
+
+/// The documents that a text is, most of which are arrays or objects. `None` for other texts.
 pub(super) fn documents(text: &[u8], goes_on: bool) -> Option<Documents<'_>> {
     let text = text.trim_ascii_end();
     let start = text.iter().position(|byte| !byte.is_ascii_whitespace())?;
@@ -255,23 +318,19 @@ pub(super) fn documents(text: &[u8], goes_on: bool) -> Option<Documents<'_>> {
     if let Some(document) = parser.value(0)
         && parser.skip_space().is_none()
     {
-        return Some(Documents { documents: vec![(Some(document), start, weight(text))], text });
+        let found = vec![(Some(document), start, weight(text))];
+        return Some(Documents { found, text, extent: Extent::Items });
     }
-    let mut documents = Vec::new();
-    let (mut at, mut nested) = (0, 0);
-    for line in text.split_inclusive(|&byte| byte == b'\n') {
-        let trimmed = line.trim_ascii();
-        if !trimmed.is_empty() {
-            let end = at + line.trim_ascii_end().len();
-            let mut parser = Parser { text: &text[..end], at };
-            let document = parser.value(0).filter(|_| matches!(parser.skip_space(), None | Some(b',')));
-            nested += usize::from(document.as_ref().is_some_and(Node::is_nested));
-            documents.push((document, at, weight(trimmed)));
+    for extent in [Extent::Lines, Extent::Values] {
+        let (documents, _) = Documents::of_stream(text, extent, !goes_on || extent == Extent::Lines);
+        let all = &documents.found;
+        let nested =
+            all.iter().filter(|(document, ..)| document.as_ref().is_some_and(Node::is_nested)).count();
+        // Damaged arrays are lines between brackets.
+        let may_be_damaged = extent == Extent::Lines && text[start] == b'{';
+        if 2 * nested > all.len() && (may_be_damaged || all.iter().all(|(document, ..)| document.is_some())) {
+            return Some(documents);
         }
-        at += line.len();
-    }
-    if 2 * nested > documents.len() {
-        return Some(Documents { documents, text });
     }
     if goes_on && text[start] == b'[' {
         let mut parser = Parser { text, at: start + 1 };
@@ -280,9 +339,10 @@ pub(super) fn documents(text: &[u8], goes_on: bool) -> Option<Documents<'_>> {
             items.push(item);
         }
         if items.first().is_some_and(|item| item.is_nested() || matches!(item.value, Value::Text(_))) {
-            let end = parser.at;
+            let characters = weight(&text[..parser.at]);
             let document = Node { at: start, value: Value::Array(items) };
-            return Some(Documents { documents: vec![(Some(document), start, weight(&text[..end]))], text });
+            let found = vec![(Some(document), start, characters)];
+            return Some(Documents { found, text, extent: Extent::Items });
         }
     }
     None
@@ -301,9 +361,13 @@ impl<'a> Parser<'a> {
 impl<'a> Documents<'a> {
     /// The documents of a part of a text, or the items of the array that it is, as far as they are
     /// whole; and the bytes that they take up.
-    pub(super) fn of_stream(text: &'a [u8], opens_array: bool, is_end: bool) -> (Self, usize) {
+    pub(super) fn of_stream(text: &'a [u8], extent: Extent, is_end: bool) -> (Self, usize) {
+        if extent == Extent::Lines {
+            return Self::of_lines(text, is_end);
+        }
+        let opens_array = extent == Extent::Items;
         let mut parser = Parser { text, at: 0 };
-        let mut documents = Vec::new();
+        let mut found = Vec::new();
         let mut taken = 0;
         // A part that is not the first begins with the comma behind the last item.
         if opens_array && parser.skip_space() == Some(b'[') {
@@ -316,33 +380,61 @@ impl<'a> Documents<'a> {
                 taken = if byte == b',' { taken } else { parser.at };
                 continue;
             }
-            if let Some(document) = parser.value(1) {
-                // A word at the end of the text may go on.
-                if !is_end && parser.at == text.len() {
-                    break;
+            let document = parser.value(1);
+            // What ends with the text may go on.
+            if !is_end && (document.is_none() || parser.at == text.len()) {
+                break;
+            }
+            if document.is_none() {
+                parser.at = text.len();
+            }
+            let characters = weight(&text[at..parser.at]);
+            if extent == Extent::Values {
+                // The end of the line belongs to what is on it.
+                let is_on_line = |byte: &u8| b" \t\r,".contains(byte);
+                parser.at += text[parser.at..].iter().take_while(|byte| is_on_line(byte)).count();
+                match text.get(parser.at) {
+                    Some(b'\n') => parser.at += 1,
+                    None if !is_end => break,
+                    _ => {}
                 }
-                documents.push((Some(document), at, weight(&text[at..parser.at])));
-            } else {
-                // A line that is no document is a bad one, if the next one is there.
-                let line = memchr::memchr(b'\n', &text[at..]).map(|end| at + end + 1);
-                let Some(end) = line.filter(|_| !opens_array).or(is_end.then_some(text.len())) else { break };
-                documents.push((None, at, weight(&text[at..end])));
-                parser.at = end;
             }
             taken = parser.at;
+            found.push((document, at, characters));
         }
-        (Self { documents, text }, if is_end { text.len() } else { taken })
+        (Self { found, text, extent }, if is_end { text.len() } else { taken })
+    }
+
+    fn of_lines(text: &'a [u8], is_end: bool) -> (Self, usize) {
+        let whole = memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1);
+        let taken = if is_end { text.len() } else { whole };
+        let mut found = Vec::new();
+        let mut at = 0;
+        for line in text[..taken].split_inclusive(|&byte| byte == b'\n') {
+            let characters = weight(line);
+            if characters > 0 {
+                let mut parser = Parser { text: &text[..at + line.trim_ascii_end().len()], at };
+                let document = parser.value(0).filter(|_| {
+                    parser.at += usize::from(parser.skip_space() == Some(b','));
+                    parser.skip_space().is_none()
+                });
+                found.push((document, at, characters));
+            }
+            at += line.len();
+        }
+        (Self { found, text, extent: Extent::Lines }, taken)
     }
 
     /// The layouts of members that are puzzles.
     pub(super) fn candidates(&self, index: usize, signs: &Signs, wanted: &Wanted) -> Vec<Layout> {
         const DOCUMENTS_SEEN: usize = 600;
         let mut votes: Vec<(Vec<String>, u8, usize)> = Vec::new();
-        for (document, ..) in self.documents.iter().take(DOCUMENTS_SEEN) {
+        for (document, ..) in self.found.iter().take(DOCUMENTS_SEEN) {
             let Some(document) = document else { continue };
             document.walk(&mut Vec::new(), document.at, &mut |path, node, _| {
                 for size in wanted.sizes() {
-                    if node.cells(size.side, signs).is_none() {
+                    if !node.cells(size.side, signs).is_some_and(|cells| cells.is_read() || cells.is_meant())
+                    {
                         continue;
                     }
                     let path: Vec<String> =
@@ -356,7 +448,12 @@ impl<'a> Documents<'a> {
         }
         votes.sort_by_key(|(.., count)| std::cmp::Reverse(*count));
         let found = votes.into_iter().take(10);
-        found.map(|(path, side, _)| Layout { path, ..Layout::new(index, side, &signs.alphabet) }).collect()
+        let layout = |(path, side, _): (Vec<String>, u8, usize)| {
+            let is_item = path.first().is_some_and(|name| name == "*");
+            let extent = if self.extent == Extent::Items && !is_item { Extent::Values } else { self.extent };
+            Layout { path, extent, ..Layout::new(index, side, &signs.alphabet) }
+        };
+        found.map(layout).collect()
     }
 
     /// What is read in the members of a layout.
@@ -366,7 +463,7 @@ impl<'a> Documents<'a> {
         let line_of =
             |at: usize| u32::try_from(newlines.partition_point(|&newline| newline < at)).unwrap_or(u32::MAX);
         let wanted: Vec<&[u8]> = layout.path.iter().map(String::as_bytes).collect();
-        for (document, at, characters) in &self.documents {
+        for (document, at, characters) in &self.found {
             reading.total += characters;
             let Some(document) = document else {
                 let line = line_of(*at);
@@ -397,14 +494,16 @@ impl<'a> Documents<'a> {
                 let line = line_of(if is_item { parent } else { node.at });
                 let characters = found.unwrap_or(node).weight();
                 match found.and_then(|found| found.cells(layout.side, signs)) {
-                    Some(cells) => {
-                        let digits: Vec<u8> = cells.iter().map(|cell| cell.value).collect();
-                        reading.add(&digits, line, characters, false);
-                        let blanks = cells.iter().fold(0, |blanks, cell| blanks | cell.blank);
-                        let zeros = cells.iter().filter(|cell| cell.blank == ZERO).count();
-                        reading.count_unclear(&digits, blanks, u32::try_from(zeros).unwrap_or(u32::MAX));
+                    Some(cells) if cells.is_read() => {
+                        reading.add(&cells.digits, line, characters, false);
+                        reading.count_unclear(&cells.digits, cells.blanks, cells.zeros);
                     }
-                    None => reading.add_bad(Fault { line, what: What::Length }, line, characters),
+                    cells => {
+                        let bad = cells.and_then(|cells| cells.bad);
+                        let what = bad.map_or(What::Length, |at| self.fault(at, layout.side));
+                        let line = bad.map_or(line, line_of);
+                        reading.add_bad(Fault { line, what }, line, characters);
+                    }
                 }
             });
             if reading.puzzles.len() == before {
@@ -412,6 +511,24 @@ impl<'a> Documents<'a> {
             }
         }
         reading
+    }
+}
+
+impl Documents<'_> {
+    /// What is wrong with the cell that begins here.
+    fn fault(&self, at: usize, side: u8) -> What {
+        let text = &self.text[at..];
+        let quotes = usize::from(matches!(text.first(), Some(b'"' | b'\'')));
+        let digits = text[quotes..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let number = std::str::from_utf8(&text[quotes..][..digits]).ok().filter(|_| (2..9).contains(&digits));
+        let is_whole = text.get(quotes + digits).is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        match number.filter(|_| is_whole).and_then(|number| number.parse().ok()) {
+            Some(value) => What::Outside(OutOfRange { what: "value", value, side: usize::from(side) }),
+            None => {
+                let start = memchr::memrchr(b'\n', &self.text[..at]).map_or(0, |newline| newline + 1);
+                What::Character(characters(&self.text[start..at + quotes]).count())
+            }
+        }
     }
 }
 

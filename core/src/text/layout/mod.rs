@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `signs.rs` | which characters are values and blanks |
 //! | `facts.rs` | a text as lines, and what a line is that is no cells |
+//! | `markup.rs` | HTML and XML as lines |
 //! | `table.rs` | the layouts |
 //! | `find.rs` | the candidates that the beginning of a text suggests |
 //! | `split.rs` | the cells of a line |
@@ -22,6 +23,7 @@ mod facts;
 mod find;
 mod judge;
 mod lines;
+mod markup;
 mod members;
 mod rows;
 mod signs;
@@ -95,6 +97,11 @@ pub(super) fn apart_hint(text: &[u8], hint: &Hint, goes_on: bool) -> Result<Hint
         }
         Err(refusal) => refusal.error().map_or(Ok(wanted), Err),
     }
+}
+
+/// Whether a text is of documents of JSON, arrays or objects.
+pub(super) fn is_json(text: &[u8]) -> bool {
+    members::documents(text, false).is_some()
 }
 
 fn plainest_of(hint: &Hint) -> Layout {

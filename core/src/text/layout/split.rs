@@ -2,7 +2,7 @@
 
 use super::super::lines::offset;
 use super::account::What;
-use super::facts::{fields, is_decoration, pieces, unquoted};
+use super::facts::{fields, is_decoration, pieces, unquoted, within};
 use super::signs::{
     Blanks, Cell, MARK, MIXED, NOTHING, Signs, ZERO, has_word, is_alphanumeric, is_letter, trimmed, weight,
 };
@@ -118,7 +118,7 @@ impl Layout {
         let line =
             if is_space { line } else { trimmed(line, |byte| byte.is_ascii_whitespace() && byte != b'\t') };
         let mut all: Vec<&[u8]> =
-            fields(line, &self.delimiters).into_iter().map(|field| trimmed(field, is_decoration)).collect();
+            fields(line, &self.delimiters).into_iter().map(|field| within(field, is_decoration)).collect();
         let count = self.cells();
         // Behind the last cell may be a delimiter.
         while all.len() > self.column + count && all.last().is_some_and(|last| last.is_empty()) {

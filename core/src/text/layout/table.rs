@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::super::Alphabet;
+use super::members::Extent;
 use super::signs::{Blanks, DOT, NOTHING, ZERO};
 
 /// How a text is seen as lines.
@@ -177,6 +178,8 @@ pub struct Layout {
     pub(super) is_list: bool,
     /// The names of the members that lead to the puzzle; `*` for each item of an array.
     pub(super) path: Vec<String>,
+    /// How a text of JSON is cut.
+    pub(super) extent: Extent,
 }
 
 impl Layout {
@@ -196,6 +199,7 @@ impl Layout {
             is_told: false,
             is_list: false,
             path: Vec::new(),
+            extent: Extent::Lines,
         }
     }
 
