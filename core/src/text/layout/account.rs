@@ -120,9 +120,25 @@ impl Reading {
         !digits.contains(&0) && last.is_some_and(|above| above.contains(&0) && fills(digits, above))
     }
 
+    /// Whether a board is the solution of the last puzzle but for a few cells that are blank.
+    fn is_damaged_solution(&self, digits: &[u8]) -> bool {
+        let last = self.puzzles.len().checked_sub(1).and_then(|last| self.digits(last));
+        let blanks = |digits: &[u8]| memchr::memchr_iter(0, digits).count();
+        last.is_some_and(|above| {
+            digits.contains(&0)
+                && 16 * blanks(digits) <= digits.len()
+                && blanks(digits) + usize::from(self.layout.side) <= blanks(above)
+                && digits.iter().zip(above).all(|(value, clue)| *value == 0 || *clue == 0 || value == clue)
+        })
+    }
+
     /// Adds a puzzle that is read. One without a blank that fills the puzzle above is its solution, if
     /// such may be below it.
     pub(super) fn add(&mut self, digits: &[u8], line: u32, characters: u32, may_be_solution: bool) {
+        if self.is_damaged_solution(digits) {
+            self.told.push(line);
+            return;
+        }
         let is_below_bad = self.puzzles.last().is_some_and(|last| last.fault.is_some());
         if self.is_solution(digits) || is_below_bad && may_be_solution && !digits.contains(&0) {
             self.solutions += 1;
@@ -177,6 +193,11 @@ impl Reading {
             && self.is_mostly_full()
             && !other.is_mostly_full()
             && 2 * other.unsound <= other.count()
+    }
+
+    /// Whether a puzzle that is read has a clue.
+    pub(super) fn has_clue(&self) -> bool {
+        (0..self.puzzles.len()).filter_map(|index| self.digits(index)).flatten().any(|&value| value > 0)
     }
 
     /// Whether most puzzles that are read have no blank.

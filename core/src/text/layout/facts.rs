@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::super::lines::offset;
 use super::markup::{is_markup, markup_lines};
 use super::signs::{flat, has_word, is_alphanumeric, is_letter, trimmed};
 use super::table::View;
@@ -13,6 +14,8 @@ pub(super) struct Line<'a> {
     pub(super) text: Cow<'a, [u8]>,
     /// The line of the text on which it begins, from 0.
     pub(super) number: u32,
+    /// The characters of that line before it.
+    pub(super) column: usize,
     /// The offset in the text behind it, and behind the end of that line if it is the last of it.
     pub(super) end: usize,
 }
@@ -240,7 +243,8 @@ fn plain_lines(text: &[u8]) -> Vec<Line<'_>> {
     let mut add = |from: usize, to: usize, end: usize| {
         let line = &text[from..to];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        lines.push(Line { text: flat(line), number: u32::try_from(lines.len()).unwrap_or(u32::MAX), end });
+        let number = u32::try_from(lines.len()).unwrap_or(u32::MAX);
+        lines.push(Line { text: flat(line), number, column: 0, end });
     };
     for newline in memchr::memchr_iter(b'\n', text) {
         add(start, newline, newline + 1);
@@ -255,7 +259,7 @@ fn plain_lines(text: &[u8]) -> Vec<Line<'_>> {
 /// The name of a section, which stands alone in brackets.
 fn section(line: &[u8]) -> Option<&[u8]> {
     let name = line.trim_ascii().strip_prefix(b"[")?.strip_suffix(b"]")?;
-    (!name.is_empty() && name.iter().all(|&b| b == b'_' || is_alphanumeric(b))).then_some(name)
+    (is_letter(*name.first()?) && !name.iter().any(|byte| b"[]".contains(byte))).then_some(name)
 }
 
 /// Whether a section or member has a puzzle, by its name.
@@ -322,14 +326,16 @@ fn bracket_lines(text: &[u8]) -> Vec<Line<'_>> {
         let (number, end) = (line.number, line.end);
         let flat = line.text;
         let mut start = 0;
-        let mut add = |part: &[u8], opens: bool, closes: bool| {
+        let mut add = |start: usize, end_of_part: usize, opens: bool, closes: bool| {
+            let part = &flat[start..end_of_part];
             let text = if opens || closes || !part.iter().any(|byte| is_alphanumeric(*byte)) {
                 if part.iter().all(|byte| is_between(*byte)) { &[] } else { part.trim_ascii() }
             } else {
                 // What stands between two arrays.
                 trimmed(part, |byte| is_between(byte) || b"\"'".contains(&byte))
             };
-            lines.push(Line { text: Cow::Owned(text.to_vec()), number, end });
+            let column = if text.is_empty() { start } else { start + offset(part, text) };
+            lines.push(Line { text: Cow::Owned(text.to_vec()), number, column, end });
         };
         let mut opens = false;
         for at in 0..flat.len() {
@@ -338,12 +344,12 @@ fn bracket_lines(text: &[u8]) -> Vec<Line<'_>> {
             let is_between_texts =
                 || byte == b',' && is_behind_text(&flat[start..at]) && begins_text(&flat[at + 1..]);
             if closes || b"[({".contains(&byte) || is_between_texts() {
-                add(&flat[start..at], opens, closes);
+                add(start, at, opens, closes);
                 start = at + 1;
                 opens = !closes && byte != b',';
             }
         }
-        add(&flat[start..], opens, start == 0);
+        add(start, flat.len(), opens, start == 0);
     }
     lines
 }

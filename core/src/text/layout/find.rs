@@ -153,6 +153,11 @@ fn vote_apart(index: usize, line: &[u8], signs: &Signs, wanted: &Wanted, votes: 
             let cells = usize::from(size.side).pow(2);
             for column in [0, 1, 2, cells, cells + 1] {
                 let is_width = column + cells <= all.len() && column + 2 * cells + 2 >= all.len();
+                // What stands before a puzzle is its solution.
+                let is_full = |before: &[&[u8]]| {
+                    before.iter().all(|cell| signs.cell(cell, size.side).is_some_and(|cell| cell.value > 0))
+                };
+                let is_width = is_width && (column < cells || is_full(&all[column - cells..column]));
                 if is_width && blanks_of(&all[column..column + cells], signs, size.side).is_some() {
                     let layout = Layout::new(index, size.side, &signs.alphabet);
                     votes.add(Layout { delimiters: vec![delimiter], column, ..layout });
@@ -272,7 +277,19 @@ fn columns(index: usize, head: &[Line<'_>], signs: &Signs, wanted: &Wanted) -> V
             }
         }
     }
-    if found.len() < 9 { found } else { Vec::new() }
+    if found.len() > 8 {
+        return Vec::new();
+    }
+    // What fits cells that are apart fits closer ones too, and what fits all cells of a size those of a larger
+    // one; but no puzzle has nothing in its last third.
+    let widest = found.iter().filter_map(|layout| layout.places).map(|places| places.step).max();
+    found.retain(|layout| {
+        let is_reached = |places: Places| {
+            digits.last().copied() >= places.columns(layout.size()).nth(2 * usize::from(layout.side) / 3)
+        };
+        layout.places.is_some_and(|places| Some(places.step) == widest && is_reached(places))
+    });
+    found
 }
 
 /// Whether bars are between cells, and at all borders of boxes if there are any.

@@ -220,6 +220,10 @@ fn readings_in(
     for alphabet in alphabets(text, hint) {
         try_in(&alphabet, &mut readings);
     }
+    // Blank puzzles among as many bad ones are no evidence of a layout.
+    readings.retain(|reading| {
+        2 * reading.bad <= reading.count() || reading.bad == reading.count() || reading.has_clue()
+    });
     let has_any = |readings: &[Reading]| readings.iter().any(|reading| reading.bad < reading.count());
     // Sparse rows of 16 letters are lists of 4x4 puzzles, most of which are bad, in letters.
     let has_sound =

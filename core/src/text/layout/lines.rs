@@ -48,7 +48,7 @@ pub(super) fn read(layout: &Layout, lines: &[Line<'_>], signs: &Signs, answered:
             reading.add(&digits, line.number, weight(&line.text), false);
             reading.count_unclear(&digits, parsed.blanks, u32::from(parsed.zeros));
         } else if parsed.is_meant || !is_heading && is_answered(layout, signs, &line.text, answered) {
-            let fault = Fault { line: line.number, what: layout.fault(&line.text, signs) };
+            let fault = Fault { line: line.number, what: layout.fault(line, signs) };
             reading.add_bad(fault, line.number, weight(&line.text));
         } else {
             let kind = if is_heading { Kind::Comment } else { kind(&line.text) };

@@ -47,7 +47,7 @@ pub(super) fn markup_lines(text: &[u8]) -> Vec<Line<'_>> {
 }
 
 fn push_line(lines: &mut Vec<Line<'_>>, content: &[u8], number: u32, end: usize) {
-    lines.push(Line { text: Cow::Owned(flat(content).into_owned()), number, end });
+    lines.push(Line { text: Cow::Owned(flat(content).into_owned()), number, column: 0, end });
 }
 
 /// Whether a text may be cut before the tag that begins here: rows of tables are not cut.

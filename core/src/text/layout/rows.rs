@@ -167,8 +167,8 @@ impl<'t> RowText<'t> {
         let (mut count, mut at) = (0, start);
         let (mut beside, mut total, mut unread) = (0_u32, 0_u32, 0_u32);
         let (mut is_read, mut is_spaced, mut is_ruled, mut is_crossed) = (true, false, false, false);
-        // Bands with something below them: none or all.
-        let mut borders = 0;
+        // Bands with something below them: none or all. Below the first row alone is the ruler of Markdown.
+        let (mut borders, mut rulers) = (0, 0);
         let (mut blanks, mut first_label, mut labels) = (0, None, Vec::new());
         while at < self.rows.len() && count < side {
             let row = &self.rows[at];
@@ -199,6 +199,7 @@ impl<'t> RowText<'t> {
                 // Rulers are between bands, or between all rows; two, one below the other, between puzzles.
                 is_ruled |= count == 1;
                 is_crossed |= !(is_ruled || count.is_multiple_of(box_rows)) || self.rows[at - 1].is_ruler();
+                rulers += usize::from(count > 0 && count < side);
             }
             let is_below_band = count > 0 && count < side && count.is_multiple_of(box_rows);
             borders += usize::from(is_below_band && !row.may_be_row() && self.rows[at - 1].may_be_row());
@@ -210,7 +211,12 @@ impl<'t> RowText<'t> {
             // A cut that shifts rows has rulers elsewhere, and breaks rules.
             let breaks_rules = is_good && repeated(&self.digits(start, step), self.layout.size()) > 0;
             let is_irregular = is_crossed || borders > 0 && borders + 1 < side / box_rows;
-            step.cost[1] = u32::from(!is_good) + u32::from(is_irregular) + u32::from(breaks_rules);
+            // Then a row at its edge that may be a heading or a separator is none of its cells.
+            let may_be_none = |at: usize| matches!(self.rows[at].class, Class::Blanks | Class::Heading);
+            let is_ruled_once = is_ruled && rulers == 1;
+            step.is_good &= !(is_irregular && (may_be_none(start) || may_be_none(at - 1))
+                || is_ruled_once && may_be_none(start));
+            step.cost[1] = u32::from(!step.is_good) + u32::from(is_irregular) + u32::from(breaks_rules);
             step.weight = if is_read { total } else { unread };
             step
         })
@@ -354,6 +360,8 @@ impl<'t> RowText<'t> {
         let end = self.rows.len();
         let mut reading = Reading::new(self.layout, self.lines);
         let (mut at, mut blank_rows) = (0, Vec::new());
+        // Puzzles with nothing between them: whether rows with blanks alone are where they meet.
+        let (mut meet_in_cells, mut meet_in_blanks, mut has_separators) = (false, false, false);
         while at < end {
             let Some((_, next)) = gaps[at] else { break };
             if let Some((_, step)) = starts[next]
@@ -367,15 +375,23 @@ impl<'t> RowText<'t> {
             if at > 0 && next < end && are_blanks && !blank_rows.contains(&between.len()) {
                 blank_rows.push(between.len());
             }
+            has_separators |= are_blanks && at < next;
             let is_rest = next == end && self.goes_on;
             if !is_rest {
                 self.pass_over(at, next, answers_all, &mut reading);
             }
             let Some((_, step)) = starts[next] else { break };
+            if at > 0 && at == next {
+                let meeting = || [at - 1, at].into_iter().map(|at| &self.rows[at]);
+                let are_blanks = meeting().any(|row| row.class == Class::Blanks);
+                meet_in_blanks |= are_blanks;
+                has_separators |= meeting().any(|row| !row.is_drawn);
+                meet_in_cells |= !are_blanks;
+            }
             self.add(&mut reading, next, step);
             at = step.end;
         }
-        reading.is_uneven = blank_rows.len() > 1;
+        reading.is_uneven = blank_rows.len() > 1 || meet_in_blanks && !meet_in_cells && has_separators;
         (reading, at)
     }
 
@@ -433,7 +449,7 @@ impl<'t> RowText<'t> {
         // Its length is the first thing that is checked.
         let mut bad = rows().filter(|&at| self.rows[at].cells.is_none()).map(|at| Fault {
             line: self.lines[at].number,
-            what: self.layout.fault(&self.lines[at].text, self.signs),
+            what: self.layout.fault(&self.lines[at], self.signs),
         });
         let first = bad.next();
         let last = rows().next_back().unwrap_or(start);
@@ -445,6 +461,12 @@ impl<'t> RowText<'t> {
         };
         let fault = fault.unwrap_or(Fault { line: self.lines[last].number, what: What::Length });
         reading.unexplained += step.cost[0];
+        // Rows of several puzzles that lack some have an answer for each.
+        let puzzles = ((2 * lines.len() + self.side()) / (2 * self.side())).max(1);
+        for at in (1..puzzles).map(|puzzle| lines[(puzzle * self.side()).min(lines.len()) - 1]) {
+            let line = self.lines[at].number;
+            reading.add_bad(Fault { line, what: What::Length }, line, 0);
+        }
         reading.add_bad(fault, line, step.weight);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::lines::offset;
 use super::account::What;
-use super::facts::{fields, is_decoration, pieces, unquoted, within};
+use super::facts::{Line, fields, is_decoration, pieces, unquoted, within};
 use super::signs::{
     Blanks, Cell, MARK, MIXED, NOTHING, Signs, ZERO, has_word, is_alphanumeric, is_letter, trimmed, weight,
 };
@@ -137,9 +137,9 @@ impl Layout {
         let unexplained = beside.iter().filter(is_figure).map(|field| weight(field)).sum();
         let parsed = Parsed { unexplained, ..Parsed::default().beside(&beside) };
         let parsed = self.of_cells(cells, signs, values, parsed);
-        // One cell of so many may be anything.
+        // A few cells of so many may be anything.
         let good = cells.iter().filter(|cell| signs.cell(cell, self.side).is_some()).count();
-        Parsed { is_meant: parsed.is_meant || good + 1 >= count, ..parsed }
+        Parsed { is_meant: parsed.is_meant || 10 * good >= 9 * count, ..parsed }
     }
 
     fn parse_fields(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> Parsed {
@@ -223,7 +223,9 @@ impl Layout {
         let is_bar = |byte: u8| matches!(byte, b'|' | b'!');
         let drawn = (0..line.len()).filter(|&at| is_bar(line[at]));
         let expected = self.bars.iter().copied().filter(|&at| at < line.len());
-        if !drawn.eq(expected) || !self.bars.is_empty() && line.trim_ascii().is_empty() {
+        // Bars are not lost with the spaces at the end of a line.
+        let lacks_bars = drawn.clone().count() < self.bars.len() && !line.iter().any(u8::is_ascii_digit);
+        if lacks_bars || !drawn.eq(expected) || !self.bars.is_empty() && line.trim_ascii().is_empty() {
             let has_bars = self.bars.is_empty() || line.iter().any(|&byte| is_bar(byte));
             let is_meant = has_bars && line.iter().any(u8::is_ascii_digit) && !has_word(line);
             return Parsed { is_meant, ..Parsed::default() };
@@ -292,7 +294,14 @@ impl Layout {
     }
 
     /// What is wrong with a line that is meant as cells.
-    pub(super) fn fault(&self, line: &[u8], signs: &Signs) -> What {
+    pub(super) fn fault(&self, line: &Line<'_>, signs: &Signs) -> What {
+        match self.fault_within(&line.text, signs) {
+            What::Character(column) => What::Character(line.column + column),
+            what => what,
+        }
+    }
+
+    fn fault_within(&self, line: &[u8], signs: &Signs) -> What {
         if let Some(mark) = memchr::memchr(MARK, line) {
             return What::Character(mark);
         }
