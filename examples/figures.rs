@@ -67,8 +67,8 @@ fn run() -> Result<()> {
         Some(programs) => PathBuf::from(programs),
         None => {
             let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-            done(Command::new(cargo).args(["build", "--release", "--locked", "--bins"]))?;
-            PathBuf::from("target/release")
+            done(Command::new(cargo).args(["build", "--profile", "dist", "--locked", "--bins"]))?;
+            PathBuf::from("target/dist")
         }
     };
     report_load();
