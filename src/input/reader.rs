@@ -326,8 +326,10 @@ impl Reader {
     fn bound(&mut self, buffer: &mut Vec<u8>) -> Result<(), InputError> {
         let line_start = memchr::memrchr(b'\n', buffer).map_or(0, |end| end + 1);
         let line = &buffer[line_start..];
-        let most = if self.keeps_lines { MAX_PUZZLE_BYTES } else { MAX_LINE_BYTES };
-        if line.len() > most && (!self.keeps_lines || skip_lines_above(line, true).0 > 0) {
+        // What is converted may have many puzzles on a line.
+        let is_whole = self.keeps_lines || self.format.layout().is_some();
+        let most = if is_whole { MAX_PUZZLE_BYTES } else { MAX_LINE_BYTES };
+        if line.len() > most && (!is_whole || skip_lines_above(line, true).0 > 0) {
             buffer.truncate(line_start + MAX_LINE_BYTES);
             self.passed = Some(0);
         }

@@ -395,6 +395,16 @@ fn the_commands_of_the_guide_run() {
     check("docs/guide.md");
 }
 
+/// The table is the program's own: `for (name, looks_like) in layouts()`.
+#[test]
+fn the_guide_has_the_table_of_layouts() {
+    let row = |(name, looks_like): (&str, &str)| format!("| {name} | {looks_like} |\n");
+    let table: String = sudoku_stream::text::layouts().map(row).collect();
+    let guide = read("docs/guide.md");
+    let (_, below) = guide.split_once("| layout | looks like |\n|---|---|\n").unwrap();
+    assert!(below.starts_with(&format!("{table}\n")), "the table is\n{table}");
+}
+
 #[test]
 fn the_commands_about_data_sets_run() {
     check("docs/data.md");

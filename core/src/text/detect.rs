@@ -341,8 +341,16 @@ fn block_size(first: &[u8], text: &[u8], hint: &Hint) -> Result<Order, FormatErr
         b"2" => Ok(Order::ALL[1]),
         b"3" => Ok(Order::NINE),
         _ => {
-            let may_be_count = hint.notation.is_none() && is_count(first, text, hint);
-            let problem = if may_be_count { Problem::BlockSizeOrCount } else { Problem::InvalidBlockSize };
+            let is_open = hint.notation.is_none();
+            // A cell a line, of a puzzle that lacks some.
+            let are_cells = || puzzle_lines(text).all(|line| line.trim_ascii_start().len() == 1);
+            let problem = if is_open && is_count(first, text, hint) {
+                Problem::BlockSizeOrCount
+            } else if is_open && puzzle_lines(text).nth(3).is_some() && are_cells() {
+                Problem::AmbiguousBlockSize
+            } else {
+                Problem::InvalidBlockSize
+            };
             Err(FormatError::Puzzle(PuzzleError { problem, line: Some(1) }))
         }
     }

@@ -48,7 +48,7 @@ pub(crate) use columns::{row_within, unquoted, write_field};
 pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_lines_above, sniff, sniff_part};
 pub(crate) use error::ERROR_PREFIX;
 pub use error::{Problem, PuzzleError};
-pub use layout::{Converted, Layout, Rest};
+pub use layout::{Converted, Layout, Rest, layouts};
 pub use lines::{MAX_LINE_BYTES, copy_line, unwritable_value};
 pub(crate) use lines::{PLAIN_9X9_LINE_BYTES, writable};
 pub use misfit::Misfit;

@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::super::error::{Problem, push_fault};
 use super::account::{Fault, Reading, What};
-use super::facts::{Kind, is_label, kind, last_section, lines};
+use super::facts::{Kind, bracket_borders, is_label, kind, last_section, lines_in};
 use super::lines::Answered;
 use super::markup;
 use super::members::{Documents, Extent};
@@ -110,7 +110,12 @@ impl Converter {
         let (documents, taken) = Documents::of_stream(text, self.layout.extent, is_end);
         let mut layout = self.layout.clone();
         layout.path.drain(..usize::from(layout.extent == Extent::Items));
-        self.written(text, &documents.read(&layout, &self.signs), taken)
+        let reading = documents.read(&layout, &self.signs);
+        // A part of an array has a line for each of its lines only where it has a puzzle.
+        if reading.puzzles.is_empty() && layout.extent == Extent::Items && !is_end {
+            return Converted::default();
+        }
+        self.written(text, &reading, taken)
     }
 
     fn convert_window(&self, text: &[u8], rest: Rest) -> Converted {
@@ -125,7 +130,7 @@ impl Converter {
         if row.framing == Framing::Rows {
             return self.convert_rows(text, rest);
         }
-        let view = lines(row.view, text).or_else(|| lines(View::Plain, text)).unwrap_or_default();
+        let view = lines_in(row.view, text);
         let reading = match row.framing {
             Framing::Line => puzzle_lines::read(&self.layout, &view, &self.signs, self.answered()),
             _ => triples::read(&self.layout, &view, true),
@@ -135,17 +140,20 @@ impl Converter {
 
     /// Where a text may be cut from an offset on: behind lines; before tags, because markup may be all on
     /// one line.
-    fn borders(&self, text: &[u8], from: usize) -> impl Iterator<Item = usize> {
+    fn borders<'b>(&self, text: &'b [u8], from: usize) -> Box<dyn Iterator<Item = usize> + 'b> {
+        if self.layout.row().view == View::Brackets {
+            return Box::new(bracket_borders(text, from));
+        }
         let is_markup = self.layout.row().view == View::Markup;
         let behind = text.get(from..).unwrap_or_default();
         let marks = memchr::memchr_iter(if is_markup { b'<' } else { b'\n' }, behind);
-        marks.map(move |at| from + at).filter_map(move |at| {
+        Box::new(marks.map(move |at| from + at).filter_map(move |at| {
             if is_markup { markup::may_be_cut(&text[at..]).then_some(at) } else { Some(at + 1) }
-        })
+        }))
     }
 
     fn last_border(&self, text: &[u8]) -> usize {
-        if self.layout.row().view == View::Markup {
+        if matches!(self.layout.row().view, View::Markup | View::Brackets) {
             self.borders(text, 0).last().unwrap_or(0)
         } else {
             memchr::memrchr(b'\n', text).map_or(0, |end| end + 1)
@@ -169,8 +177,7 @@ impl Converter {
         if text.is_empty() {
             return out;
         }
-        let view =
-            lines(self.layout.row().view, text).or_else(|| lines(View::Plain, text)).unwrap_or_default();
+        let view = lines_in(self.layout.row().view, text);
         let rows = RowText::new(&self.layout, &view, &self.signs, rest != Rest::Nothing);
         let margin = (MARGIN_PUZZLES * usize::from(self.layout.side)).min(view.len() / 4);
         let (reading, end) = rows.read_whole(rest, margin);
@@ -307,6 +314,8 @@ impl Converter {
             line += 1;
         }
         let lines = memchr::memchr_iter(b'\n', &text[..taken]).count();
+        // The line on which an item ends counts, as that of the comma behind it does not.
+        let lines = lines + usize::from(taken > 0 && self.layout.extent == Extent::Items);
         out.resize(out.len() + lines.saturating_sub(usize::try_from(line).unwrap_or(0)), b'\n');
         Converted { text: out, taken, passed: reading.told.len() as u64 }
     }

@@ -40,7 +40,7 @@ pub(super) fn read(layout: &Layout, lines: &[Line<'_>], signs: &Signs, answered:
         }
         if parsed.is_read {
             reading.beside = reading.beside.max(parsed.beside);
-            reading.unexplained += u32::from(is_unnamed);
+            reading.unexplained += parsed.lost + u32::from(is_unnamed);
             if layout.row().split == Split::Apart && !is_headed {
                 reading.unexplained += parsed.unexplained;
                 numbers.add(&line.text, &layout.delimiters);
@@ -75,13 +75,14 @@ fn is_answered(layout: &Layout, signs: &Signs, line: &[u8], answered: Answered) 
     match kind(line) {
         Kind::Unexplained => match answered {
             Answered::All => true,
-            // A letter in brackets is no line of its own.
+            // A few characters around brackets are no line of their own.
             Answered::Figures => {
-                !is_number(line) && (layout.row().view == View::Plain || line.trim_ascii().len() > 1)
+                let cells = || line.iter().filter(|&&sign| signs.has(sign)).count();
+                !is_number(line) && (layout.row().view == View::Plain || cells() > 2)
             }
             Answered::Meant => false,
         },
-        Kind::Words => answered == Answered::All || answered == Answered::Figures && has_puzzle(),
+        Kind::Words => answered == Answered::All || has_puzzle(),
         Kind::Comment | Kind::Separator => false,
     }
 }

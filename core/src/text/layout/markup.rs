@@ -31,7 +31,7 @@ pub(super) fn markup_lines(text: &[u8]) -> Vec<Line<'_>> {
             content.push(b'\t');
         } else if tag.is_some() || part == b"\n" {
             push_line(&mut lines, &std::mem::take(&mut content), start_number, at);
-            for value in values(part).filter(|value| value.len() >= LEAST_VALUE) {
+            for value in values(part).into_iter().filter(|value| value.len() >= LEAST_VALUE) {
                 if let Some(cells) = cells_of_value(value) {
                     push_line(&mut lines, &cells, number, at);
                 }
@@ -86,8 +86,12 @@ fn tag_length(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// The values of the attributes of a tag.
-fn values(tag: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The values of the attributes of a tag; of one that has lost a quote its words.
+fn values(tag: &[u8]) -> Vec<&[u8]> {
+    let quotes = tag.iter().filter(|byte| b"\"'".contains(byte)).count();
+    if !tag.starts_with(b"<!--") && quotes % 2 > 0 {
+        return tag.split(|byte| byte.is_ascii_whitespace() || b"\"'=<>".contains(byte)).collect();
+    }
     let mut rest = if tag.starts_with(b"<!--") { &[][..] } else { tag };
     std::iter::from_fn(move || {
         let behind = rest.get(memchr::memchr(b'=', rest)? + 1..)?.trim_ascii_start();
@@ -96,6 +100,7 @@ fn values(tag: &[u8]) -> impl Iterator<Item = &[u8]> {
         rest = &behind[end + 2..];
         Some(&behind[1..=end])
     })
+    .collect()
 }
 
 /// The cells of a value that may be a puzzle: as they are, or, of a game of OpenSudoku that is being
@@ -112,7 +117,10 @@ fn cells_of_value(value: &[u8]) -> Option<Cow<'_, [u8]>> {
     let cells = value[begin..].strip_prefix(b"&#10;").unwrap_or(&value[begin..]).trim_ascii();
     let fields: Vec<&[u8]> = cells.strip_suffix(b"|").unwrap_or(cells).split(|&byte| byte == b'|').collect();
     // Every cell has three fields, or four.
-    let width = (3..=4).find(|width| fields.len() == 81 * width)?;
+    let Some(width) = (3..=4).find(|width| fields.len() == 81 * width) else {
+        // No cells of any puzzle, so that there is an answer: an error.
+        return Some(Cow::Owned(vec![b'.'; 80]));
+    };
     let clue = |cell: &[&[u8]]| match (cell[0], cell[width - 1]) {
         ([value], b"0") => *value,
         _ => b'.',

@@ -7,11 +7,15 @@ use super::account::{Fault, Reading, What};
 use super::facts::Line;
 use super::find::Wanted;
 use super::judge::variant_word;
-use super::signs::{Blanks, Cell, Signs, ZERO, flat, weight};
+use super::signs::{Blanks, Cell, Signs, ZERO, flat, has_word, weight};
 use super::split::is_one_sign;
 use super::table::Layout;
 use crate::grid::OutOfRange;
 
+/// The cells of the smallest puzzle that is looked for.
+const LEAST_CELLS: usize = 16;
+/// The longest document that is no broken one, in bytes.
+const LONGEST_DOCUMENT: usize = 512 * 1024;
 /// The deepest nesting that is looked into.
 const MAX_DEPTH: usize = 32;
 
@@ -275,6 +279,18 @@ impl Node<'_> {
         }
     }
 
+    /// Whether an item may be cells, good or bad, and is no number or name beside some.
+    fn may_be_cells(&self) -> bool {
+        match &self.value {
+            Value::Text(text) => {
+                !has_word(text) || text.iter().any(|byte| byte.is_ascii_digit() || b"._".contains(byte))
+            }
+            // As long as a puzzle it is one without its quotes.
+            Value::Token(token) => token.len() >= LEAST_CELLS,
+            Value::Array(_) | Value::Object(_) => true,
+        }
+    }
+
     /// The characters of a value.
     fn weight(&self) -> u32 {
         match &self.value {
@@ -322,8 +338,12 @@ pub(super) fn documents(text: &[u8], goes_on: bool) -> Option<Documents<'_>> {
         return Some(Documents { found, text, extent: Extent::Items });
     }
     for extent in [Extent::Lines, Extent::Values] {
-        let (documents, _) = Documents::of_stream(text, extent, !goes_on || extent == Extent::Lines);
+        let (documents, taken) = Documents::of_stream(text, extent, !goes_on || extent == Extent::Lines);
         let all = &documents.found;
+        let longest = all.iter().map(|(.., characters)| *characters).max().unwrap_or(0);
+        if weight(&text[taken..]) > 2 * longest {
+            continue;
+        }
         let nested =
             all.iter().filter(|(document, ..)| document.as_ref().is_some_and(Node::is_nested)).count();
         // Damaged arrays are lines between brackets.
@@ -346,6 +366,15 @@ pub(super) fn documents(text: &[u8], goes_on: bool) -> Option<Documents<'_>> {
         }
     }
     None
+}
+
+/// Where the next line begins that looks like the one on which a broken document begins.
+fn next_like(text: &[u8], at: usize) -> Option<usize> {
+    let start = memchr::memrchr(b'\n', &text[..at])?;
+    let beginning = &text[start..=at];
+    let is_alone = beginning.trim_ascii_start().len() == 1;
+    let behind = memchr::memmem::find(&text[at..], beginning).filter(|_| is_alone)?;
+    Some(at + behind + 1)
 }
 
 impl<'a> Parser<'a> {
@@ -380,13 +409,20 @@ impl<'a> Documents<'a> {
                 taken = if byte == b',' { taken } else { parser.at };
                 continue;
             }
-            let document = parser.value(1);
+            let most = text.len().min(at + LONGEST_DOCUMENT);
+            let mut limited = Parser { text: &text[..most], at };
+            let document = limited.value(1);
+            parser.at = limited.at;
             // What ends with the text may go on.
-            if !is_end && (document.is_none() || parser.at == text.len()) {
+            if !is_end && parser.at == text.len() && most < at + LONGEST_DOCUMENT {
                 break;
             }
             if document.is_none() {
-                parser.at = text.len();
+                match next_like(text, at) {
+                    Some(next) => parser.at = next,
+                    None if is_end => parser.at = text.len(),
+                    None => break,
+                }
             }
             let characters = weight(&text[at..parser.at]);
             if extent == Extent::Values {
@@ -488,7 +524,13 @@ impl<'a> Documents<'a> {
                     (Value::Object(members), Some((name, above))) if !is_item && path == above => {
                         members.iter().find(|(known, _)| known == name).map(|(_, member)| member)
                     }
-                    _ if is_item && path == &wanted[..] => Some(node),
+                    _ if is_item && path == &wanted[..] => {
+                        if !node.may_be_cells() {
+                            reading.told.push(line_of(node.at));
+                            return;
+                        }
+                        Some(node)
+                    }
                     _ => return,
                 };
                 let line = line_of(if is_item { parent } else { node.at });

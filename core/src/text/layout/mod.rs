@@ -35,7 +35,7 @@ pub(super) use convert::Converter;
 pub use convert::{Converted, Rest};
 pub(super) use facts::tokens;
 pub use judge::Refusal;
-pub use table::Layout;
+pub use table::{Layout, layouts};
 
 use super::{Alphabet, Column, Delimiter, FormatError, Hint, Notation};
 use crate::grid::Order;

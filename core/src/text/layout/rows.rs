@@ -8,7 +8,7 @@ use super::account::{Fault, Reading, What, repeated};
 use super::convert::Rest;
 use super::facts::{Kind, Line, are_names, fields, is_label, is_number, kind, pieces};
 use super::signs::{DOT, NOTHING, Signs, weight};
-use super::split::{Parsed, is_one_sign};
+use super::split::{Parsed, is_one_sign, lacks_cell};
 use super::table::{Layout, Split};
 
 /// What a line is among rows.
@@ -169,7 +169,7 @@ impl<'t> RowText<'t> {
         let (mut is_read, mut is_spaced, mut is_ruled, mut is_crossed) = (true, false, false, false);
         // Bands with something below them: none or all. Below the first row alone is the ruler of Markdown.
         let (mut borders, mut rulers) = (0, 0);
-        let (mut blanks, mut first_label, mut labels) = (0, None, Vec::new());
+        let (mut blanks, mut zeros, mut first_label, mut labels) = (0, 0, None, Vec::new());
         while at < self.rows.len() && count < side {
             let row = &self.rows[at];
             let is_passed = passes_empty && self.is_between_bands(at, count);
@@ -180,6 +180,7 @@ impl<'t> RowText<'t> {
                 is_read &= row.cells.is_some();
                 unread += if row.cells.is_none() { row.weight } else { 0 };
                 blanks |= row.blanks;
+                zeros += usize::from(row.zeros);
                 first_label.get_or_insert(row.label);
                 if row.label != 0 && !labels.contains(&row.label) {
                     labels.push(row.label);
@@ -206,7 +207,10 @@ impl<'t> RowText<'t> {
             at += 1;
         }
         (count == side).then(|| {
-            let is_good = is_read && is_one_sign(blanks) && (labels.is_empty() || labels.len() == side);
+            let is_good = is_read
+                && is_one_sign(blanks)
+                && !lacks_cell(blanks, zeros, side)
+                && (labels.is_empty() || labels.len() == side);
             let mut step = Step { end: at, cost: [beside, 0, 0, 0], is_good, weight: total, passes_empty };
             // A cut that shifts rows has rulers elsewhere, and breaks rules.
             let breaks_rules = is_good && repeated(&self.digits(start, step), self.layout.size()) > 0;

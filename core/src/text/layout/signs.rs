@@ -26,6 +26,22 @@ pub(super) fn flat(line: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(flat)
 }
 
+/// Where each byte of a [flat] line begins in the line.
+pub(super) fn flat_offsets(line: &[u8]) -> Vec<usize> {
+    let (mut offsets, mut at) = (Vec::with_capacity(line.len()), 0);
+    for chunk in line.utf8_chunks() {
+        for (behind, c) in chunk.valid().char_indices() {
+            offsets.extend(flat_character(c).map(|_| at + behind));
+        }
+        at += chunk.valid().len();
+        for &byte in chunk.invalid() {
+            offsets.extend(flat_character(char::from(byte)).map(|_| at));
+            at += 1;
+        }
+    }
+    offsets
+}
+
 fn flat_character(c: char) -> Option<u8> {
     Some(match c {
         '\u{1A}' | '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FE0F}' | '\u{20E3}' => return None,

@@ -30,6 +30,8 @@ pub(super) struct Parsed {
     /// neither words nor separators.
     pub(super) beside: u32,
     pub(super) unexplained: u32,
+    /// The characters of other puzzles on the line.
+    pub(super) lost: u32,
 }
 
 /// Whether blanks are written in one way, or in several that may be [mixed](MIXED).
@@ -37,14 +39,23 @@ pub(super) const fn is_one_sign(blanks: Blanks) -> bool {
     blanks.count_ones() < 2 || blanks & !MIXED == 0
 }
 
+/// Whether a puzzle whose blanks are `0` has nothing in the place of a cell. So few zeros may be values.
+pub(super) const fn lacks_cell(blanks: Blanks, zeros: usize, side: usize) -> bool {
+    blanks & NOTHING != 0 && blanks & ZERO != 0 && zeros > side
+}
+
 impl Parsed {
     /// Appends the cells, if there are so many and all are read. How many are.
     fn read(&mut self, cells: &[Option<Cell>], count: usize, values: &mut Vec<u8>) -> usize {
         let good = cells.iter().flatten().count();
         self.blanks = cells.iter().flatten().fold(0, |blanks, cell| blanks | cell.blank);
-        self.is_read = good == count && cells.len() == count && is_one_sign(self.blanks);
+        let zeros = cells.iter().flatten().filter(|cell| cell.blank == ZERO).count();
+        // The last may be nothing behind the last delimiter.
+        let (_, all_but_last) = cells.split_last().unwrap_or((&None, &[]));
+        let blanks = all_but_last.iter().flatten().fold(0, |blanks, cell| blanks | cell.blank);
+        let lacks_cell = lacks_cell(blanks, zeros, count.isqrt());
+        self.is_read = good == count && cells.len() == count && is_one_sign(self.blanks) && !lacks_cell;
         if self.is_read {
-            let zeros = cells.iter().flatten().filter(|cell| cell.blank == ZERO).count();
             self.zeros = u16::try_from(zeros).unwrap_or(u16::MAX);
             values.extend(cells.iter().flatten().map(|cell| cell.value));
         }
@@ -104,6 +115,16 @@ impl Layout {
         let cells: Vec<Option<Cell>> = field.iter().map(|&sign| signs.sign(sign, self.side)).collect();
         let good = parsed.read(&cells, self.cells(), values);
         if parsed.is_read {
+            // Several other puzzles on the line are lost.
+            let is_puzzle = |field: &&&[u8]| {
+                let field = trimmed(field, is_around);
+                field.len() == self.cells()
+                    && field.iter().all(|&sign| signs.sign(sign, self.side).is_some())
+                    && field.iter().any(|&sign| signs.is_blank(sign))
+            };
+            if others.iter().filter(is_puzzle).nth(1).is_some() {
+                parsed.lost = others.iter().filter(is_puzzle).map(|field| weight(field)).sum();
+            }
             return parsed;
         }
         let figures = field.iter().filter(|byte| byte.is_ascii_digit() || signs.is_blank(**byte)).count();
@@ -162,7 +183,14 @@ impl Layout {
         }
         let mut cells = all.get(self.column..).unwrap_or_default().to_vec();
         cells.resize(count, &[]);
-        self.of_cells(&cells, signs, values, parsed)
+        let start = values.len();
+        let parsed = self.of_cells(&cells, signs, values, parsed);
+        if parsed.is_read && parsed.unexplained > 0 {
+            // Figures behind the cells make it a row of another length.
+            values.truncate(start);
+            return Parsed { is_read: false, is_meant: true, ..parsed };
+        }
+        parsed
     }
 
     fn parse_pieces(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> Parsed {

@@ -56,8 +56,9 @@ pub(super) enum Split {
 /// A row of the table.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// The name in messages.
+    /// The name in messages, and what it looks like, in Markdown.
     pub(super) name: &'static str,
+    looks_like: &'static str,
     pub(super) view: View,
     pub(super) framing: Framing,
     pub(super) split: Split,
@@ -66,35 +67,159 @@ pub(super) struct Row {
 }
 
 const fn row(
-    name: &'static str,
+    (name, looks_like): (&'static str, &'static str),
     view: View,
     framing: Framing,
     split: Split,
     delimiters: &'static [u8],
 ) -> Row {
-    Row { name, view, framing, split, delimiters }
+    Row { name, looks_like, view, framing, split, delimiters }
 }
 
 /// All layouts. Of several that explain a text equally well and mean the same, the first is taken.
 pub(super) static TABLE: [Row; 17] = [
-    row("a puzzle a line", View::Plain, Framing::Line, Split::Field, b""),
-    row("all cells of a puzzle on a line, apart", View::Plain, Framing::Line, Split::Apart, b",;\t| "),
-    row("rows of numbers or words", View::Plain, Framing::Rows, Split::Words, b""),
-    row("rows of cells", View::Plain, Framing::Rows, Split::Signs, b""),
-    row("rows of fields", View::Plain, Framing::Rows, Split::Fields, b",;\t|"),
-    row("rows in columns, with spaces for blanks", View::Plain, Framing::Rows, Split::Columns, b""),
-    row("row, column and value", View::Plain, Framing::Triples, Split::None, b""),
-    row("sections of rows", View::Sections, Framing::Rows, Split::Signs, b""),
-    row("sections of a puzzle a line", View::Sections, Framing::Line, Split::Field, b""),
-    row("members of objects", View::Json, Framing::Members, Split::None, b""),
-    row("arrays of rows", View::Brackets, Framing::Rows, Split::Signs, b""),
-    row("arrays of rows of numbers", View::Brackets, Framing::Rows, Split::Words, b""),
-    row("arrays of rows of fields", View::Brackets, Framing::Rows, Split::Fields, b","),
-    row("arrays of all cells", View::Brackets, Framing::Line, Split::Apart, b",; "),
-    row("arrays of texts", View::Brackets, Framing::Line, Split::Field, b""),
-    row("rows between tags", View::Markup, Framing::Rows, Split::Fields, b"\t"),
-    row("puzzles between tags", View::Markup, Framing::Line, Split::Field, b""),
+    row(
+        ("a puzzle a line", "`53..7....`, also a field of a table or between other text"),
+        View::Plain,
+        Framing::Line,
+        Split::Field,
+        b"",
+    ),
+    row(
+        (
+            "all cells of a puzzle on a line, apart",
+            "`5,3,0,0,7` and so on, with columns of texts beside them",
+        ),
+        View::Plain,
+        Framing::Line,
+        Split::Apart,
+        b",;\t| ",
+    ),
+    row(
+        ("rows of numbers or words", "`5 3 16 0`, `5 3 nan 7`"),
+        View::Plain,
+        Framing::Rows,
+        Split::Words,
+        b"",
+    ),
+    row(
+        ("rows of cells", "`53. .7. ...`, with rulers, bars and names of rows or without"),
+        View::Plain,
+        Framing::Rows,
+        Split::Signs,
+        b"",
+    ),
+    row(
+        ("rows of fields", "`5,3,,,7,,,,`, as spreadsheets write them"),
+        View::Plain,
+        Framing::Rows,
+        Split::Fields,
+        b",;\t|",
+    ),
+    row(
+        ("rows in columns, with spaces for blanks", "cells at the same columns in all rows, drawn or not"),
+        View::Plain,
+        Framing::Rows,
+        Split::Columns,
+        b"",
+    ),
+    row(
+        (
+            "row, column and value",
+            "`1 2 3`, `r1c2=3`, `A2: 3`, from 0 or 1 on, in the order that a heading names",
+        ),
+        View::Plain,
+        Framing::Triples,
+        Split::None,
+        b"",
+    ),
+    row(
+        ("sections of rows", "`[Puzzle]` above rows; no other section is a puzzle"),
+        View::Sections,
+        Framing::Rows,
+        Split::Signs,
+        b"",
+    ),
+    row(
+        ("sections of a puzzle a line", "the same above lines"),
+        View::Sections,
+        Framing::Line,
+        Split::Field,
+        b"",
+    ),
+    row(
+        (
+            "members of objects",
+            "JSON or Python: a document a line or over lines, or the items of an array; texts, rows or cells",
+        ),
+        View::Json,
+        Framing::Members,
+        Split::None,
+        b"",
+    ),
+    row(
+        ("arrays of rows", "`{\"53..7....\", ...}` of any language"),
+        View::Brackets,
+        Framing::Rows,
+        Split::Signs,
+        b"",
+    ),
+    row(
+        ("arrays of rows of numbers", "`[[5 3 0] ...]`, `{{5, 3, 16}, ...}`"),
+        View::Brackets,
+        Framing::Rows,
+        Split::Words,
+        b"",
+    ),
+    row(
+        ("arrays of rows of fields", "`[[5, 3, , ], ...]`"),
+        View::Brackets,
+        Framing::Rows,
+        Split::Fields,
+        b",",
+    ),
+    row(
+        ("arrays of all cells", "`(5, 3, 0, 0, 7, ...)`"),
+        View::Brackets,
+        Framing::Line,
+        Split::Apart,
+        b",; ",
+    ),
+    row(
+        ("arrays of texts", "`(1, '53..7....')`, as SQL has them too"),
+        View::Brackets,
+        Framing::Line,
+        Split::Field,
+        b"",
+    ),
+    row(
+        ("rows between tags", "`<tr><td>5</td><td>3</td>`"),
+        View::Markup,
+        Framing::Rows,
+        Split::Fields,
+        b"\t",
+    ),
+    row(
+        (
+            "puzzles between tags",
+            "texts and attributes of HTML and XML, as OpenSudoku writes, whose games in play count with their clues",
+        ),
+        View::Markup,
+        Framing::Line,
+        Split::Field,
+        b"",
+    ),
 ];
+
+/// The layouts that are recognised: the name of each, as `validate` prints it, and what it looks like, in
+/// Markdown.
+///
+/// ```
+/// assert_eq!(sudoku_core::text::layouts().next().map(|(name, _)| name), Some("a puzzle a line"));
+/// ```
+pub fn layouts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLE.iter().map(|row| (row.name, row.looks_like))
+}
 
 /// A size of puzzles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
