@@ -333,10 +333,12 @@ fn sections(text: &[u8]) -> Option<Vec<Line<'_>>> {
     Some(lines)
 }
 
+/// A line between the rows of two puzzles.
+pub(super) const RULER: &[u8] = b"---";
+
 /// The parts of a text between brackets, and between texts in quotes. Where two brackets are closed, one
 /// behind the other, is a ruler: there an array of rows ends.
 fn bracket_lines(text: &[u8]) -> Vec<Line<'_>> {
-    const RULER: &[u8] = b"---";
     let is_between = |byte: u8| byte.is_ascii_whitespace() || b",;|".contains(&byte);
     let mut lines = Vec::new();
     let (mut line_start, mut has_closed) = (0, false);
@@ -350,7 +352,12 @@ fn bracket_lines(text: &[u8]) -> Vec<Line<'_>> {
         let mut start = 0;
         let mut add = |start: usize, at: usize, opens: bool, closes: bool, end: usize| {
             let part = &flat[start..at];
-            let is_empty = part.iter().all(|byte| is_between(*byte));
+            // What makes an array of what follows is none of it: `vec!`, `new int`, `Arrays.asList`.
+            let is_name =
+                |byte: &u8| byte.is_ascii_alphabetic() || is_between(*byte) || b"_.!:".contains(byte);
+            let is_before_open = flat.get(at).is_some_and(|byte| b"[({".contains(byte));
+            let is_empty =
+                part.iter().all(|byte| is_between(*byte)) || is_before_open && part.iter().all(is_name);
             let text = if is_empty && closes && has_closed {
                 RULER
             } else if is_empty {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::facts::Line;
+use super::facts::{Line, RULER};
 use super::signs::flat;
 
 /// The shortest value of an attribute that may be a puzzle.
@@ -13,13 +13,13 @@ pub(super) fn is_markup(text: &[u8]) -> bool {
     memchr::memmem::find(text, b"</").is_some() || memchr::memmem::find(text, b"/>").is_some()
 }
 
-/// The texts between the tags of HTML and XML, with tabs between the cells of a row, and the values of
-/// their attributes.
+/// The texts between the tags of HTML and XML, with tabs between the cells of a row and a ruler behind
+/// each table, and the values of their attributes.
 pub(super) fn markup_lines(text: &[u8]) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     let mut content = Vec::new();
     let (mut number, mut start_number) = (0_u32, 0_u32);
-    let mut at = 0;
+    let (mut at, mut has_tag) = (0, false);
     while at < text.len() {
         let border = cell_border(&text[at..]);
         let tag = if border.is_none() && text[at] == b'<' { tag_length(&text[at..]) } else { None };
@@ -29,12 +29,25 @@ pub(super) fn markup_lines(text: &[u8]) -> Vec<Line<'_>> {
         let newlines = u32::try_from(memchr::memchr_iter(b'\n', part).count()).unwrap_or(0);
         if border.is_some() {
             content.push(b'\t');
+        } else if tag.is_some_and(|_| is_inline(part)) {
+            // Nothing of the line.
+        } else if let Some(length) = space(&text[at - length..]) {
+            content.push(b' ');
+            at += length - 1;
         } else if tag.is_some() || part == b"\n" {
-            push_line(&mut lines, &std::mem::take(&mut content), start_number, at);
-            for value in values(part).into_iter().filter(|value| value.len() >= LEAST_VALUE) {
-                if let Some(cells) = cells_of_value(value) {
-                    push_line(&mut lines, &cells, number, at);
-                }
+            // Tags with nothing between them are no line, but an empty line is one.
+            let content = std::mem::take(&mut content);
+            let is_nothing = content.iter().all(|byte| b" \r".contains(byte));
+            has_tag |= tag.is_some();
+            if !is_nothing || !has_tag {
+                push_line(&mut lines, &content, start_number, at);
+            }
+            has_tag &= tag.is_some();
+            if part.starts_with(b"</table") {
+                push_line(&mut lines, RULER, number, at);
+            }
+            for cells in attributes(part).into_iter().filter_map(cells_of) {
+                push_line(&mut lines, &cells, number, at);
             }
             start_number = number + newlines;
         } else {
@@ -59,11 +72,31 @@ pub(super) fn may_be_cut(tag: &[u8]) -> bool {
 
 /// The length of the end of a cell of a table and the beginning of the next one.
 fn cell_border(text: &[u8]) -> Option<usize> {
-    let rest = text.strip_prefix(b"</td>").or_else(|| text.strip_prefix(b"</th>"))?;
+    let begins = |text: &[u8], tags: [&[u8]; 2]| {
+        let is_one =
+            |tag: &&&[u8]| text.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag));
+        tags.iter().find(is_one).map(|tag| tag.len())
+    };
+    let rest = &text[begins(text, [b"</td>", b"</th>"])?..];
     let next = rest.trim_ascii_start();
-    let tag = next.strip_prefix(b"<td").or_else(|| next.strip_prefix(b"<th"))?;
+    let tag = &next[begins(next, [b"<td", b"<th"])?..];
     let end = memchr::memchr(b'>', tag)?;
     Some(text.len() - (tag.len() - end - 1))
+}
+
+/// The length of a space that is written as a character of its own.
+fn space(text: &[u8]) -> Option<usize> {
+    [&b"&nbsp;"[..], b"&#160;"].into_iter().find(|space| text.starts_with(space)).map(<[u8]>::len)
+}
+
+/// Whether a tag is within a line: of characters that look otherwise.
+fn is_inline(tag: &[u8]) -> bool {
+    const NAMES: [&[u8]; 10] =
+        [b"a", b"b", b"code", b"em", b"font", b"i", b"small", b"span", b"strong", b"u"];
+    let name = tag.get(1..).unwrap_or_default();
+    let name = name.strip_prefix(b"/").unwrap_or(name);
+    let name = &name[..name.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(name.len())];
+    NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// The length of the tag or comment that begins here. `None` if its end is not there.
@@ -86,44 +119,57 @@ fn tag_length(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// The values of the attributes of a tag; of one that has lost a quote its words.
-fn values(tag: &[u8]) -> Vec<&[u8]> {
-    let quotes = tag.iter().filter(|byte| b"\"'".contains(byte)).count();
-    if !tag.starts_with(b"<!--") && quotes % 2 > 0 {
-        return tag.split(|byte| byte.is_ascii_whitespace() || b"\"'=<>".contains(byte)).collect();
+/// The attributes of a tag, each with its name; of one that has lost a quote its words.
+fn attributes(tag: &[u8]) -> Vec<(&[u8], &[u8])> {
+    if tag.starts_with(b"<!--") {
+        return Vec::new();
     }
-    let mut rest = if tag.starts_with(b"<!--") { &[][..] } else { tag };
+    if tag.iter().filter(|byte| b"\"'".contains(byte)).count() % 2 > 0 {
+        let is_between = |byte: &u8| byte.is_ascii_whitespace() || b"\"'=<>".contains(byte);
+        return tag.split(is_between).map(|word| (&[][..], word)).collect();
+    }
+    let mut rest = tag;
     std::iter::from_fn(move || {
-        let behind = rest.get(memchr::memchr(b'=', rest)? + 1..)?.trim_ascii_start();
-        let quote = *behind.first().filter(|quote| matches!(quote, b'"' | b'\''))?;
-        let end = memchr::memchr(quote, &behind[1..])?;
-        rest = &behind[end + 2..];
-        Some(&behind[1..=end])
+        let (before, behind) = rest.split_at(memchr::memchr(b'=', rest)?);
+        let value = behind[1..].trim_ascii_start();
+        let quote = *value.first().filter(|quote| matches!(quote, b'"' | b'\''))?;
+        let end = memchr::memchr(quote, &value[1..])?;
+        rest = &value[end + 2..];
+        let name = before.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
+        Some((name, &value[1..=end]))
     })
     .collect()
 }
 
-/// The cells of a value that may be a puzzle: as they are, or, of a game of OpenSudoku that is being
-/// played, its clues only.
-///
-/// Such a game is `version: 2`, a line end, and for each cell its value, its notes and whether it can be
-/// changed, each with a `|` behind it. Later versions have notes of two kinds.
-fn cells_of_value(value: &[u8]) -> Option<Cow<'_, [u8]>> {
-    if !value.starts_with(b"version") {
-        let is_link = value.iter().any(|byte| byte.is_ascii_whitespace() || b"/:=".contains(byte));
-        return (!is_link).then_some(Cow::Borrowed(value));
+/// What stands for a puzzle that is lost: so many cells no puzzle has.
+const LOST: [u8; 80] = [b'.'; 80];
+
+/// The cells of an attribute that may be a puzzle. The `data` of OpenSudoku always is one.
+fn cells_of((name, value): (&[u8], &[u8])) -> Option<Vec<u8>> {
+    let is_link = || value.iter().any(|byte| byte.is_ascii_whitespace() || b"/:=".contains(byte));
+    if name == b"data" {
+        let cells = match value.strip_prefix(b"version") {
+            Some(game) => clues(game),
+            None => Some(value.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect()),
+        };
+        return Some(
+            cells.filter(|cells: &Vec<u8>| cells.len() >= LEAST_VALUE).unwrap_or_else(|| LOST.to_vec()),
+        );
     }
-    let begin = value.iter().position(|&byte| byte == b'\n' || byte == b'&')?;
-    let cells = value[begin..].strip_prefix(b"&#10;").unwrap_or(&value[begin..]).trim_ascii();
+    (value.len() >= LEAST_VALUE && !is_link()).then(|| value.to_vec())
+}
+
+/// The clues of a game that is being played: behind its version and a line end for each cell its value, its
+/// notes, of two kinds in later versions, and whether it can be changed, each with a `|` behind it.
+fn clues(game: &[u8]) -> Option<Vec<u8>> {
+    let begin = game.iter().position(|&byte| byte == b'\n' || byte == b'&')?;
+    let cells = game[begin..].strip_prefix(b"&#10;").unwrap_or(&game[begin..]).trim_ascii();
     let fields: Vec<&[u8]> = cells.strip_suffix(b"|").unwrap_or(cells).split(|&byte| byte == b'|').collect();
-    // Every cell has three fields, or four.
-    let Some(width) = (3..=4).find(|width| fields.len() == 81 * width) else {
-        // No cells of any puzzle, so that there is an answer: an error.
-        return Some(Cow::Owned(vec![b'.'; 80]));
-    };
+    let width = (3..=4).find(|width| fields.len() == 81 * width)?;
     let clue = |cell: &[&[u8]]| match (cell[0], cell[width - 1]) {
-        ([value], b"0") => *value,
-        _ => b'.',
+        ([value @ b'0'..=b'9'], b"0") => Some(*value),
+        ([b'0'..=b'9'], b"1") => Some(b'.'),
+        _ => None,
     };
-    Some(fields.chunks(width).map(clue).collect())
+    fields.chunks(width).map(clue).collect()
 }

@@ -337,7 +337,11 @@ pub(super) fn documents(text: &[u8], goes_on: bool) -> Option<Documents<'_>> {
         let found = vec![(Some(document), start, weight(text))];
         return Some(Documents { found, text, extent: Extent::Items });
     }
-    for extent in [Extent::Lines, Extent::Values] {
+    // Damaged arrays are lines between brackets.
+    let is_object = text[start] == b'{';
+    for (extent, may_be_damaged) in
+        [(Extent::Lines, false), (Extent::Values, false), (Extent::Lines, is_object)]
+    {
         let (documents, taken) = Documents::of_stream(text, extent, !goes_on || extent == Extent::Lines);
         let all = &documents.found;
         let longest = all.iter().map(|(.., characters)| *characters).max().unwrap_or(0);
@@ -346,9 +350,8 @@ pub(super) fn documents(text: &[u8], goes_on: bool) -> Option<Documents<'_>> {
         }
         let nested =
             all.iter().filter(|(document, ..)| document.as_ref().is_some_and(Node::is_nested)).count();
-        // Damaged arrays are lines between brackets.
-        let may_be_damaged = extent == Extent::Lines && text[start] == b'{';
-        if 2 * nested > all.len() && (may_be_damaged || all.iter().all(|(document, ..)| document.is_some())) {
+        let is_most = if may_be_damaged { 2 * nested >= all.len() } else { 2 * nested > all.len() };
+        if is_most && (may_be_damaged || all.iter().all(|(document, ..)| document.is_some())) {
             return Some(documents);
         }
     }

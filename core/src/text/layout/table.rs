@@ -77,7 +77,7 @@ const fn row(
 }
 
 /// All layouts. Of several that explain a text equally well and mean the same, the first is taken.
-pub(super) static TABLE: [Row; 17] = [
+pub(super) static TABLE: [Row; 19] = [
     row(
         ("a puzzle a line", "`53..7....`, also a field of a table or between other text"),
         View::Plain,
@@ -198,6 +198,20 @@ pub(super) static TABLE: [Row; 17] = [
         Framing::Rows,
         Split::Fields,
         b"\t",
+    ),
+    row(
+        ("rows of cells between tags", "the same with `0` or `.` for blanks, or rows as text"),
+        View::Markup,
+        Framing::Rows,
+        Split::Signs,
+        b"",
+    ),
+    row(
+        ("rows of numbers between tags", "the same with numbers of two digits"),
+        View::Markup,
+        Framing::Rows,
+        Split::Words,
+        b"",
     ),
     row(
         (
@@ -356,7 +370,7 @@ impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (row, side) = (self.row(), self.side);
         write!(f, "{side}x{side}, {}", row.name)?;
-        if !self.delimiters.is_empty() {
+        if !self.delimiters.is_empty() && row.view != View::Markup {
             let names: Vec<String> =
                 self.delimiters.iter().map(|&delimiter| delimiter_name(delimiter)).collect();
             write!(f, " between {}", names.join(" or "))?;
