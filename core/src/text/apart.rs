@@ -14,12 +14,9 @@ use super::cell::{no_cell, read_cell};
 use super::detect::LineLayout;
 use super::lines::{characters, given_solution, is_no_puzzle, offset, puzzle_lines};
 use super::rewrite::{range_in, solution_field};
-use super::table::{
-    CellsReader, Columns, Delimiter, LEAST_CELLS, SOLUTION_NAMES, fields, is_known, no_column,
-};
+use super::table::{CellsReader, Columns, Delimiter, SOLUTION_NAMES, fields, is_known};
 use super::{
-    Alphabet, Column, Format, FormatError, Hint, MAX_LINE_BYTES, Notation, Problem, PuzzleError, Record,
-    Records,
+    Alphabet, Column, Format, Hint, MAX_LINE_BYTES, Notation, Problem, PuzzleError, Record, Records,
 };
 use crate::grid::{Grid, MAX_SIDE, Order};
 
@@ -168,102 +165,38 @@ impl Format {
     }
 }
 
-/// Lays out a text that is in this notation, whose first line ends at `first_end`.
-///
-/// # Errors
-/// Like [`find`].
+/// Lays out a text in this notation, whose first line ends at `first_end` and in which cells of puzzles
+/// of this order were found from a column on.
 pub(super) fn lay_out(
     layout: &mut LineLayout,
     text: &[u8],
     first_end: usize,
+    found: Option<(Columns, Order)>,
     hint: &Hint,
-) -> Result<(), FormatError> {
-    if let Some((columns, order, has_heading)) = find(text, hint)? {
-        (layout.columns, layout.order) = (columns, Some(order));
-        layout.body = if has_heading { first_end } else { 0 };
-    } else {
-        let delimiter = hint.delimiter.unwrap_or(Delimiter::COMMA);
-        layout.columns = Columns { delimiter, puzzle: 0, solution: None, ..Columns::default() };
-        layout.body = if hint.has_heading == Some(true) { first_end } else { 0 };
-        if let Some(Column::Number(number)) = hint.column {
-            layout.columns.puzzle = number.saturating_sub(1);
-        }
-    }
-    Ok(())
-}
-
-/// The columns and the order of a text whose lines are cells apart, and whether its first line is a
-/// heading. `None` if most lines are not.
-///
-/// A hint may name any column as the first of the cells.
-///
-/// # Errors
-/// [`FormatError::NoColumn`] if the heading has no such name as `hint` has.
-pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<(Columns, Order, bool)>, FormatError> {
-    let seen = || puzzle_lines(text).take(LINES_SEEN);
-    let total = seen().count();
-    let names = |delimiter| seen().next().into_iter().flat_map(move |row| fields(row, delimiter));
-    let firsts = |delimiter| match &hint.column {
-        Some(Column::Number(number)) => Some(number.saturating_sub(1)..=number.saturating_sub(1)),
-        Some(Column::Name(name)) => {
-            let first = names(delimiter).position(|field| field.eq_ignore_ascii_case(name.as_bytes()))?;
-            Some(first..=first)
-        }
-        None => Some(0..=1),
+) {
+    let named = match hint.column {
+        Some(Column::Number(number)) => number.saturating_sub(1),
+        _ => 0,
     };
-    let delimiters = Delimiter::candidates(hint).into_iter();
-    let delimiters = delimiters.filter(|&delimiter| delimiter != Delimiter::BAR);
-    let mut has_column = false;
-    for delimiter in delimiters {
-        let Some(firsts) = firsts(delimiter) else { continue };
-        has_column = true;
-        let layouts =
-            || Order::ALL.into_iter().flat_map(|order| firsts.clone().map(move |first| (order, first)));
-        let widths: Vec<usize> = seen().map(|row| fields(row, delimiter).count()).collect();
-        // The fields of a row before the first text from a column on.
-        let widths_to_text = |least: usize| {
-            let width = move |(row, &width): (_, &usize)| {
-                fields(row, delimiter).skip(least).position(is_text).map_or(width, |at| least + at)
-            };
-            seen().zip(&widths).map(width)
-        };
-        // 16 numbers are a row of 16x16 as well as a 4x4 puzzle.
-        for (order, puzzle) in layouts() {
-            // An empty field may be behind the cells. Most rows decide, not the longest one, which may
-            // be bad.
-            let least = puzzle.saturating_add(order.cells());
-            let is_most = |count: usize| 2 * count > total;
-            let may_fit =
-                order.cells() > 1 && is_most(widths.iter().filter(|&&width| width >= least).count());
-            let fits = |&width: &usize| width >= least && width - least <= 1;
-            let is_possible = may_fit && is_most(widths_to_text(least).filter(fits).count());
-            if !is_possible || hint.order.is_some_and(|wanted| wanted != order) {
-                continue;
-            }
-            let columns = Columns { delimiter, puzzle, solution: None, ..Columns::default() };
-            let rows = seen().filter(|row| !is_heading(row, columns, order));
-            if order.box_side() == 2 && hint.order.is_none() && is_row_of_16(rows, columns) {
-                continue;
-            }
-            let alphabet = hint.alphabet.clone().unwrap_or(Alphabet::Letters);
-            let Ok(mut format) = Format::new(Notation::Cells, order, alphabet) else { continue };
-            format.columns = columns;
-            let mut grid = Grid::empty(order);
-            let is_good: Vec<bool> = seen().map(|row| read_row(&format, row, &mut grid).is_ok()).collect();
-            let good = is_good.iter().filter(|&&is_good| is_good).count();
-            let is_heading = |row| is_heading(row, columns, order);
-            let detected = || is_good.first() == Some(&false) && seen().next().is_some_and(is_heading);
-            let has_heading = hint.has_heading.unwrap_or_else(detected);
-            if 2 * good > total - usize::from(has_heading) {
-                let heading = if has_heading { seen().next() } else { None };
-                let solution = solution_column(heading, seen(), &format, hint);
-                return Ok(Some((Columns { solution, ..columns }, order, has_heading)));
-            }
-        }
-    }
-    match &hint.column {
-        Some(column @ Column::Name(_)) if !has_column => Err(no_column(text, column, hint.delimiter)),
-        _ => Ok(None),
+    let delimiter = hint.delimiter.unwrap_or(Delimiter::COMMA);
+    layout.columns = Columns { delimiter, puzzle: named, solution: None, ..Columns::default() };
+    layout.body = if hint.has_heading == Some(true) { first_end } else { 0 };
+    let Some((columns, order)) = found else { return };
+    let alphabet = hint.alphabet.clone().unwrap_or(Alphabet::Letters);
+    let Ok(mut format) = Format::new(Notation::Cells, order, alphabet) else { return };
+    format.columns = columns;
+    let seen = || puzzle_lines(text).take(LINES_SEEN);
+    let mut grid = Grid::empty(order);
+    let is_good: Vec<bool> = seen().map(|row| read_row(&format, row, &mut grid).is_ok()).collect();
+    let good = is_good.iter().filter(|&&is_good| is_good).count();
+    let is_heading = |row| is_heading(row, columns, order);
+    let detected = || is_good.first() == Some(&false) && seen().next().is_some_and(is_heading);
+    let has_heading = hint.has_heading.unwrap_or_else(detected);
+    if 2 * good > is_good.len() - usize::from(has_heading) {
+        let heading = if has_heading { seen().next() } else { None };
+        let solution = solution_column(heading, seen(), &format, hint);
+        (layout.columns, layout.order) = (Columns { solution, ..columns }, Some(order));
+        layout.body = if has_heading { first_end } else { 0 };
     }
 }
 
@@ -301,25 +234,10 @@ fn is_heading(row: &[u8], columns: Columns, order: Order) -> bool {
         || names().all(|name| name.iter().any(u8::is_ascii_alphabetic))
 }
 
-/// Whether most rows have numbers above 4, or none but numbers of two digits, which no puzzle of 4x4
-/// needs, so that 16 of them are a row of 16x16.
-fn is_row_of_16<'a>(rows: impl Iterator<Item = &'a [u8]>, columns: Columns) -> bool {
-    let cells = |row| fields(row, columns.delimiter).skip(columns.puzzle).take(LEAST_CELLS);
-    let is_padded = |row| cells(row).all(|field| matches!(field, [b'0' | b'1', b'0'..=b'9']));
-    let is_large =
-        |row| cells(row).any(|field| number(field).is_some_and(|number| number > 4)) || is_padded(row);
-    let (mut large, mut all) = (0, 0);
-    for row in rows {
-        large += usize::from(is_large(row));
-        all += 1;
-    }
-    2 * large > all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::detect;
+    use crate::text::{FormatError, detect};
 
     fn read_all(text: &str) -> Vec<String> {
         let preamble =
@@ -528,8 +446,11 @@ mod tests {
         let text = format!("a,b,{cells}\n");
         let hint = |number| Hint { column: Some(Column::Number(number)), ..Hint::default() };
         let found = |text: &str, number| {
-            let found = find(text.as_bytes(), &hint(number)).unwrap();
-            found.map(|(columns, order, _)| (columns.puzzle, order.side()))
+            let hint = Hint { notation: Some(Notation::Cells), ..hint(number) };
+            let preamble = detect(text.as_bytes(), &hint).unwrap();
+            let mut grid = Grid::empty(Order::NINE);
+            let record = Records::new(&preamble.format, text.as_bytes(), 1).read(&mut grid)?;
+            record.error.is_none().then(|| (preamble.format.columns.puzzle, grid.order().side()))
         };
         assert_eq!(found(&text, 3), Some((2, 4)));
         assert_eq!([found(&text, 1), found(&text, 2), found(&text, 100)], [None; 3]);

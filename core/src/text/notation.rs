@@ -5,9 +5,8 @@
 //! that has no rule for the others, its evidence in [`recognise`], and a file with the functions
 //! that these call. Most else asks [`Notation::facts`]. What is peculiar to one notation is in some
 //! other places too: its blanks (`alphabet.rs`), how its order and cells are seen in a sample
-//! (`detect.rs`, `readings.rs`), texts without a puzzle (`misfit.rs`), what is wrong with a line or a
-//! cell (`lines.rs`, `rows.rs`), bad rows that are copied (`rewrite.rs`), and solutions and fast paths
-//! (`mod.rs`).
+//! (`detect.rs`), texts without a puzzle (`misfit.rs`), what is wrong with a line or a cell (`lines.rs`),
+//! bad rows that are copied (`rewrite.rs`), and solutions and fast paths (`mod.rs`).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -152,8 +151,8 @@ pub(super) fn lay_out(
             }
         }
         Notation::Cells => {
-            let hint = layout::apart_hint(text, hint, sample.len() >= super::SAMPLE_BYTES)?;
-            apart::lay_out(&mut layout, text, first_end, &hint)?;
+            let found = layout::apart(text, hint, sample.len() >= super::SAMPLE_BYTES)?;
+            apart::lay_out(&mut layout, text, first_end, found, hint);
         }
         Notation::Jsonl => (layout.keys, layout.order) = json::find(text, hint)?,
         Notation::Lines | Notation::Grid | Notation::Triples => {}
@@ -199,8 +198,9 @@ pub(super) fn recognise(sample: &[u8], first_end: usize, hint: &Hint) -> Result<
     if is_jsonl && found.is_member() {
         return Ok(Recognised::Either(lay_out(Notation::Jsonl, sample, first_end, hint)?, found));
     }
-    if found.is_apart() {
-        let layout = lay_out(Notation::Cells, sample, first_end, hint)?;
+    if let Some(columns) = found.apart() {
+        let mut layout = LineLayout::new(Notation::Cells);
+        apart::lay_out(&mut layout, text, first_end, Some(columns), hint);
         return Ok(if layout.order.is_some() {
             Recognised::Lines(layout, None)
         } else {

@@ -8,7 +8,8 @@ use std::fmt;
 
 use super::super::error::{Problem, push_fault};
 use super::account::{Fault, Reading, What};
-use super::facts::{Kind, bracket_borders, is_label, kind, last_section, lines_in};
+use super::brackets::bracket_borders;
+use super::facts::{Kind, is_label, kind, last_section, lines_in};
 use super::lines::Answered;
 use super::markup;
 use super::members::{Documents, Extent};

@@ -1,7 +1,9 @@
 //! Candidates: the layouts that the beginning of a text suggests, with their parameters.
 
 use std::collections::BTreeSet;
+use std::slice;
 
+use super::super::table::LEAST_CELLS;
 use super::facts::{Kind, Line, fields, is_decoration, kind, pieces, unquoted};
 use super::signs::{Blanks, NOTHING, Signs, ZERO, has_word, trimmed, weight};
 use super::split::{before_remark, is_one_sign};
@@ -10,8 +12,6 @@ use super::triples::{Axes, axes_of, triple_of};
 
 /// The lines that suggest layouts.
 const LINES_SEEN: usize = 600;
-/// The cells of the smallest puzzle that is looked for.
-const LEAST_CELLS: usize = 16;
 /// The most characters of a row.
 const WIDEST_ROW: u32 = 128;
 /// One of so many triples may have a number that is too large for the size.
@@ -25,6 +25,8 @@ pub(super) struct Wanted {
     pub(super) side: Option<u8>,
     /// The delimiter of fields.
     pub(super) delimiter: Option<u8>,
+    /// The first column of cells that are apart, from 0.
+    pub(super) column: Option<usize>,
 }
 
 impl Wanted {
@@ -143,7 +145,8 @@ fn vote_field(index: usize, line: &[u8], signs: &Signs, wanted: &Wanted, votes: 
 }
 
 fn vote_apart(index: usize, line: &[u8], signs: &Signs, wanted: &Wanted, votes: &mut Votes) {
-    for &delimiter in TABLE[index].delimiters {
+    let delimiters = wanted.delimiter.as_ref().map_or(TABLE[index].delimiters, slice::from_ref);
+    for &delimiter in delimiters {
         if memchr::memchr_iter(delimiter, line).count() < LEAST_CELLS - 1 && delimiter != b' ' {
             continue;
         }
@@ -151,7 +154,9 @@ fn vote_apart(index: usize, line: &[u8], signs: &Signs, wanted: &Wanted, votes: 
             fields(line, &[delimiter]).into_iter().map(|field| trimmed(field, is_decoration)).collect();
         for size in wanted.sizes().filter(|size| usize::from(size.side).pow(2) <= all.len()) {
             let cells = usize::from(size.side).pow(2);
-            for column in [0, 1, 2, cells, cells + 1] {
+            let columns =
+                wanted.column.map_or_else(|| vec![0, 1, 2, cells, cells + 1], |column| vec![column]);
+            for column in columns {
                 let is_width = column + cells <= all.len() && column + 2 * cells + 2 >= all.len();
                 // What stands before a puzzle is its solution.
                 let is_full = |before: &[&[u8]]| {

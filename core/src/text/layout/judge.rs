@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::super::lines::offset;
-use super::super::{Alphabet, Delimiter, FormatError, Hint, Notation};
+use super::super::{Alphabet, Column, Delimiter, FormatError, Hint, Notation};
 use super::account::Reading;
 use super::facts::{Line, is_puzzle, lines};
 use super::find::{Wanted, candidates};
@@ -195,6 +195,10 @@ fn readings_in(
             Some(Delimiter::Byte(byte)) => Some(byte),
             Some(Delimiter::Whitespace) => Some(b' '),
             None => None,
+        },
+        column: match hint.column {
+            Some(Column::Number(number)) => number.checked_sub(1),
+            _ => None,
         },
     };
     let seen: Vec<(View, Vec<Line<'_>>)> =

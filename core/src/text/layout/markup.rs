@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::facts::{Line, RULER};
+use super::super::table::LEAST_CELLS;
+use super::brackets::RULER;
+use super::facts::Line;
 use super::signs::flat;
-
-/// The shortest value of an attribute that may be a puzzle.
-const LEAST_VALUE: usize = 16;
 
 /// Whether a text has tags.
 pub(super) fn is_markup(text: &[u8]) -> bool {
@@ -153,10 +152,10 @@ fn cells_of((name, value): (&[u8], &[u8])) -> Option<Vec<u8>> {
             None => Some(value.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect()),
         };
         return Some(
-            cells.filter(|cells: &Vec<u8>| cells.len() >= LEAST_VALUE).unwrap_or_else(|| LOST.to_vec()),
+            cells.filter(|cells: &Vec<u8>| cells.len() >= LEAST_CELLS).unwrap_or_else(|| LOST.to_vec()),
         );
     }
-    (value.len() >= LEAST_VALUE && !is_link()).then(|| value.to_vec())
+    (value.len() >= LEAST_CELLS && !is_link()).then(|| value.to_vec())
 }
 
 /// The clues of a game that is being played: behind its version and a line end for each cell its value, its

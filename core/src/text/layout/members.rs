@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::lines::characters;
+use super::super::table::LEAST_CELLS;
 use super::account::{Fault, Reading, What};
 use super::facts::Line;
 use super::find::Wanted;
@@ -12,8 +13,6 @@ use super::split::is_one_sign;
 use super::table::Layout;
 use crate::grid::OutOfRange;
 
-/// The cells of the smallest puzzle that is looked for.
-const LEAST_CELLS: usize = 16;
 /// The longest document that is no broken one, in bytes.
 const LONGEST_DOCUMENT: usize = 512 * 1024;
 /// The deepest nesting that is looked into.

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `signs.rs` | which characters are values and blanks |
 //! | `facts.rs` | a text as lines, and what a line is that is no cells |
-//! | `markup.rs` | HTML and XML as lines |
+//! | `brackets.rs`, `markup.rs` | arrays of any language, HTML and XML as lines |
 //! | `table.rs` | the layouts |
 //! | `find.rs` | the candidates that the beginning of a text suggests |
 //! | `split.rs` | the cells of a line |
@@ -18,6 +18,7 @@
 //! | `convert.rs` | puzzles of any layout as lines |
 
 mod account;
+mod brackets;
 mod convert;
 mod facts;
 mod find;
@@ -37,6 +38,8 @@ pub(super) use facts::tokens;
 pub use judge::Refusal;
 pub use table::{Layout, layouts};
 
+use super::lines::puzzle_lines;
+use super::table::{Columns, fields, no_column};
 use super::{Alphabet, Column, Delimiter, FormatError, Hint, Notation};
 use crate::grid::Order;
 use account::Reading;
@@ -76,27 +79,34 @@ pub(super) fn layout_of(text: &[u8], hint: &Hint, goes_on: bool) -> Result<Found
     }
 }
 
-/// The delimiter and the first column of cells apart, where they are not known.
+/// The first column and the order of puzzles whose cells are apart, all of them on a line. `None` if
+/// there are none.
 ///
 /// # Errors
-/// [`FormatError`] if two are equally good.
-pub(super) fn apart_hint(text: &[u8], hint: &Hint, goes_on: bool) -> Result<Hint, FormatError> {
+/// [`FormatError`] if two layouts are equally good, or if no column has the name that is asked for.
+pub(super) fn apart(
+    text: &[u8],
+    hint: &Hint,
+    goes_on: bool,
+) -> Result<Option<(Columns, Order)>, FormatError> {
     let wanted = Hint { notation: Some(Notation::Cells), ..hint.clone() };
-    if hint.column.is_some() {
-        return Ok(wanted);
-    }
-    match judge::judge(text, &wanted, goes_on) {
-        Ok(reading) => {
-            let layout = reading.layout;
-            let delimiter = match layout.delimiters[..] {
-                [b' '] => Some(Delimiter::Whitespace),
-                [byte] => Some(Delimiter::Byte(byte)),
-                _ => hint.delimiter,
-            };
-            Ok(Hint { delimiter, column: Some(Column::Number(layout.column + 1)), ..wanted })
-        }
-        Err(refusal) => refusal.error().map_or(Ok(wanted), Err),
-    }
+    let Some(column @ Column::Name(name)) = &hint.column else {
+        return match judge::judge(text, &wanted, goes_on) {
+            Ok(reading) => Ok(Found { reading }.apart()),
+            Err(refusal) => refusal.error().map_or(Ok(None), Err),
+        };
+    };
+    let first = puzzle_lines(text).next().unwrap_or_default();
+    let number = |delimiter| {
+        Some((
+            delimiter,
+            fields(first, delimiter).position(|field| field.eq_ignore_ascii_case(name.as_bytes()))?,
+        ))
+    };
+    let named = Delimiter::candidates(hint).into_iter().find_map(number);
+    let (delimiter, at) = named.ok_or_else(|| no_column(text, column, hint.delimiter))?;
+    let column = Some(Column::Number(at + 1));
+    apart(text, &Hint { column, delimiter: Some(delimiter), ..wanted }, goes_on)
 }
 
 /// Whether a text is of documents of JSON, arrays or objects.
@@ -152,10 +162,19 @@ impl Found {
         self.layout().row().framing == Framing::Members
     }
 
-    /// Whether each line has all cells of a puzzle, apart.
-    pub(super) fn is_apart(&self) -> bool {
-        let row = self.layout().row();
-        row.view == View::Plain && row.split == Split::Apart
+    /// The first column and the order of puzzles whose cells are apart, all of them on a line.
+    pub(super) fn apart(&self) -> Option<(Columns, Order)> {
+        let (layout, row) = (self.layout(), self.layout().row());
+        if row.view != View::Plain || row.split != Split::Apart {
+            return None;
+        }
+        let delimiter = match layout.delimiters[..] {
+            [b' '] => Delimiter::Whitespace,
+            [byte] => Delimiter::Byte(byte),
+            _ => return None,
+        };
+        let columns = Columns { delimiter, puzzle: layout.column, solution: None, ..Columns::default() };
+        Some((columns, self.order()))
     }
 
     /// The delimiter and the column of puzzles that are a field of their line, or all of it.
