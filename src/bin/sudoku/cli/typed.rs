@@ -2,11 +2,17 @@
 
 use std::slice;
 
-use sudoku_stream::answer::{has_length_of_pencil_marks, read_positions};
+use sudoku_stream::answer::{has_length_of_pencil_marks, read_positions, single_error};
 use sudoku_stream::grid::{Grid, Order};
-use sudoku_stream::text::{Alphabet, Format, Notation, Problem};
+use sudoku_stream::text::{
+    Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, Records, detect,
+    skip_lines_above,
+};
 
 use super::input::FormatArgs;
+
+/// A puzzle that was typed, and how it was written.
+pub type Typed = (Format, Grid);
 
 /// What an argument is that names no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +32,34 @@ const BLANKS: &[u8] = b".0_*-?xX";
 /// quarter.
 const NEARLY: usize = 4;
 
-/// Reads an argument as a puzzle: as many characters of cells as a puzzle has, white space between
+/// The first puzzle of a text, and whether there are more.
+///
+/// # Errors
+/// A badly formed puzzle. A line is named only where there are several.
+pub fn first_puzzle(text: &[u8], hint: &Hint) -> Result<(Typed, bool), FormatError> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let (skipped, lines) = skip_lines_above(text, true);
+    let text = &text[skipped..];
+    if text.is_empty() {
+        return Err(PuzzleError { problem: Problem::Empty, line: None }.into());
+    }
+    let opening = detect(text, hint).map_err(|error| error.below(lines))?;
+    let format = opening.format;
+    let raw = &text[opening.body..];
+    let body = &*format.readable(raw);
+    let mut puzzle = Grid::empty(format.order());
+    let mut records = Records::new(&format, body, 1 + lines + opening.lines);
+    let Some(record) = records.read(&mut puzzle) else {
+        return Err(PuzzleError { problem: Problem::Empty, line: None }.into());
+    };
+    if let Some(error) = record.error {
+        let is_on_one_line = raw.trim_ascii_end().iter().all(|&byte| byte != b'\n');
+        return Err(if is_on_one_line { single_error(&format, body, &error) } else { error }.into());
+    }
+    let has_more = records.read(&mut Grid::empty(format.order())).is_some();
+    Ok(((format, puzzle), has_more))
+}
+/// Reads an argument as a puzzle: in any layout that is recognised, or as many characters of cells as a puzzle has, white space between
 /// them or not, or a text of several lines. A single cell is a puzzle only where the size was given
 /// as 1.
 pub fn read(argument: &[u8], format: &FormatArgs) -> TypedArgument {
@@ -42,6 +75,10 @@ pub fn read(argument: &[u8], format: &FormatArgs) -> TypedArgument {
     let Ok(text) = std::str::from_utf8(argument) else { return TypedArgument::Other };
     if text.contains('/') {
         return TypedArgument::Other;
+    }
+    let is_puzzle = |(puzzle, has_more): (Typed, bool)| puzzle.0.order().side() > 1 && !has_more;
+    if first_puzzle(argument, &format.hint()).is_ok_and(is_puzzle) {
+        return TypedArgument::Puzzle(argument.to_vec());
     }
     let cells: Vec<char> = text.chars().filter(|symbol| !symbol.is_ascii_whitespace()).collect();
     let text: String = cells.iter().collect();
@@ -148,7 +185,11 @@ mod tests {
             assert_eq!(typed(cells), puzzle(cells));
         }
         let apart: String = EASY.chars().map(|cell| format!("{cell} ")).collect();
-        assert_eq!(typed(&apart), puzzle(EASY));
+        assert_eq!(typed(&apart), puzzle(apart.trim()));
+        let numbers = EASY.replace('.', "0").chars().map(String::from).collect::<Vec<_>>().join(",");
+        for text in [format!("{{\"puzzle\":\"{EASY}\"}}"), format!("[{numbers}]"), numbers] {
+            assert_eq!(typed(&text), puzzle(&text));
+        }
         let rows: String =
             EASY.as_bytes().chunks(9).map(|row| format!("{}\n", String::from_utf8_lossy(row))).collect();
         assert_eq!(typed(&rows), puzzle(rows.trim_end()));

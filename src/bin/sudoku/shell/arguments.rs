@@ -36,6 +36,7 @@ pub fn coordinates(words: &str) -> Vec<String> {
     let plain = words.replace(',', " ");
     let (place, rest) =
         plain.strip_prefix('(').and_then(|inside| inside.split_once(')')).unwrap_or(("", &plain));
+    let rest = rest.trim_start().strip_prefix("is ").unwrap_or(rest);
     let mut parts: Vec<String> =
         place.split_whitespace().chain(rest.split_whitespace()).map(str::to_owned).collect();
     if let Some((row, column, value)) = parts.first().and_then(|word| named_cell(word)) {
@@ -62,6 +63,13 @@ pub fn sets_named_cell(line: &str) -> bool {
     let named = line.split_whitespace().next().and_then(named_cell);
     named.is_some_and(|(row, column, _)| is_number(&row) && is_number(&column))
         && coordinates(line).len() == 3
+}
+
+/// Whether a line is `3 1 1`, `3,1,1`, `(3, 1) 1` or `(3, 1) is 1`, which fills in a cell of the board.
+pub fn are_three_numbers(line: &str) -> bool {
+    let words = coordinates(line);
+    words.len() == 3
+        && words.iter().all(|word| word.len() < 4 && word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The cell in this row and column.

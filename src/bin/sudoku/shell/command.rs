@@ -248,7 +248,8 @@ pub static COMMANDS: &[ConsoleCommand] = &[
         arguments: "",
         brief: "Undo the last change",
         summary: "Undo the last change of the board",
-        more: "`set`, `clear`, `apply`, `solve`, `reset`, `lock` and `unlock` are changes.",
+        more: "`set`, `clear`, `apply`, `solve`, `reset`, `lock` and `unlock` are changes.\n\
+               Where there are none, the board before this one comes back.",
         completes: Completes::Nothing,
     },
     ConsoleCommand {

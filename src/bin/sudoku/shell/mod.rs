@@ -12,7 +12,6 @@ mod hand;
 mod list;
 mod paste;
 mod session;
-mod spaces;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};

@@ -20,13 +20,14 @@ use sudoku_stream::solver::{
 use sudoku_stream::techniques::{Candidate, Position, TechniqueSet};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Problem, PuzzleError};
 
-use super::arguments::{cell, coordinates, digit, from_one, order, sets_named_cell};
+use super::arguments::{are_three_numbers, cell, coordinates, digit, from_one, order, sets_named_cell};
 use super::board::{Board, Look, Note, Snapshot, Travel};
 use super::command::{self, Verb, shortened};
 use super::examples::example;
 use super::hand::Hand;
 use super::list::{self, Interrupted, List};
 use super::paste::{self, Begun, LineTaken, Paste};
+use crate::cli::typed::{Typed, first_puzzle};
 use crate::cli::{by_hand, fit, print, summary};
 use crate::steps::{StepsEnd, StepsTask};
 use crate::{check, rate};
@@ -48,13 +49,13 @@ const NO_BOARD: &str = "There is no puzzle on the board. `example` puts one ther
 const CANDIDATES: &str = "These are candidates, and only clues can be read here. Outside the console,\n\
                           `sudoku hint`, `steps` and `show` read both.";
 
-const ARRAY: &str = "Arrays are read from files only. `open FILE` reads them.";
-
 const NO_SOLUTION: PuzzleError = PuzzleError { problem: Problem::NoSolution, line: None };
 
 /// The state of a session.
 pub struct Session {
     board: Option<Board>,
+    /// The board that the last one took the place of.
+    replaced: Option<Board>,
     list: Option<List>,
     hand: Hand,
     strategy: Option<&'static dyn Strategy>,
@@ -93,6 +94,7 @@ impl Session {
     pub fn new(hint: Hint, cancel: Arc<AtomicBool>, look: Look) -> Self {
         Self {
             board: None,
+            replaced: None,
             list: None,
             hand: Hand::default(),
             strategy: None,
@@ -135,16 +137,18 @@ impl Session {
     }
 
     fn take_lines(&mut self, typed: &[u8]) -> Reply {
-        let lines: Vec<&[u8]> = typed.split(|&byte| byte == b'\n').collect();
+        let lines: Vec<&[u8]> =
+            typed.strip_suffix(b"\n").unwrap_or(typed).split(|&byte| byte == b'\n').collect();
         // A terminal passes pasted lines on together, so they can be read as one text.
-        let is_text = lines.len() > 2 && self.paste.is_none() && command_of(lines[0]).is_none();
-        if is_text && paste::is_array(lines[0]) {
-            return Reply { text: format!("{ARRAY}\n"), is_last: false };
-        }
-        let is_row_by_row = paste::is_heading(lines[0]) || paste::is_spaced(&lines, &self.hint);
-        if is_text && paste::looks_like_cells(lines[0]) && !is_row_by_row {
-            let then = self.then();
-            return Reply { text: reply(self.take_text(typed, then)), is_last: false };
+        let is_text = lines.len() > 1
+            && self.paste.is_none()
+            && lines.iter().all(|line| self.command_of(line).is_none());
+        let text = || {
+            let rows = lines.iter().copied().filter(|line| !paste::is_heading(line));
+            rows.collect::<Vec<_>>().join(&b'\n')
+        };
+        if is_text && let Some(text) = self.take_text(&text()) {
+            return Reply { text: reply(text), is_last: false };
         }
         let mut reply = Reply::default();
         for line in lines {
@@ -162,8 +166,7 @@ impl Session {
     /// The reply to the end of the input.
     pub fn end(&mut self) -> String {
         match self.paste.take() {
-            Some((paste, then)) if paste.may_end() => reply(self.take_paste(&paste, then)),
-            Some((paste, _)) => paste.unfinished(),
+            Some((paste, then)) => self.end_paste(paste, then),
             None if self.awaits_puzzle => format!("{NO_BOARD}\n"),
             None => String::new(),
         }
@@ -172,7 +175,7 @@ impl Session {
     /// Drops an unfinished puzzle, and the question of `solve`.
     pub fn interrupt(&mut self) -> String {
         self.awaits_puzzle = false;
-        self.paste.take().map_or(String::new(), |(paste, _)| paste.unfinished())
+        self.paste.take().map_or(String::new(), |(paste, _)| paste.end().err().unwrap_or_default())
     }
 
     /// What happens to the next puzzle.
@@ -183,55 +186,54 @@ impl Session {
     fn take_line(&mut self, typed: &[u8]) -> Result<String, Leave> {
         let mut before = String::new();
         if let Some((mut paste, then)) = self.paste.take() {
-            if command_of(typed).is_none() && !paste.is_another(typed) {
-                return Ok(match paste.take(typed) {
+            if self.command_of(typed).is_none() && !paste::is_whole(typed, &self.hint) {
+                return Ok(match paste.take(typed, &self.hint) {
                     LineTaken::More => {
                         self.paste = Some((paste, then));
                         String::new()
                     }
-                    LineTaken::Done => {
-                        self.expects_ruler = paste.is_grid();
-                        reply(self.take_paste(&paste, then))
+                    LineTaken::Done(puzzle) => {
+                        self.expects_ruler = true;
+                        let puzzle = puzzle.map_err(|error| InputError::from(error).into());
+                        reply(puzzle.and_then(|puzzle| self.take_puzzle(puzzle, then)))
                     }
-                    LineTaken::Short => paste.unfinished(),
+                    LineTaken::Short => self.end_paste(paste, then),
                 });
             }
-            before = if paste.may_end() { reply(self.take_paste(&paste, then)) } else { paste.unfinished() };
+            before = self.end_paste(paste, then);
         } else if std::mem::take(&mut self.expects_ruler) && paste::is_frame(typed) {
             return Ok(before);
         }
-        let may_have_spaces = paste::may_have_spaces(&self.hint);
-        if may_have_spaces && paste::is_blank_row(typed) {
+        if paste::is_blank_row(typed) {
             let then = self.then();
-            return Ok(before + &reply(self.take_cells(typed, then, true)));
+            return Ok(before + &reply(self.take_cells(typed, then)));
         }
         let line = typed.trim_ascii();
         if line.is_empty() || line.starts_with(b"#") {
             return Ok(before);
         }
         let with_command;
-        let line = if sets_named_cell(&String::from_utf8_lossy(line)) {
+        let text = String::from_utf8_lossy(line);
+        let is_set = sets_named_cell(&text) || self.board.is_some() && are_three_numbers(&text);
+        let line = if is_set {
             with_command = [b"set ", line].concat();
             &with_command
         } else {
             line
         };
         let was_awaited = std::mem::take(&mut self.awaits_puzzle);
-        if command_of(line).is_none() {
+        if self.command_of(line).is_none() {
             if was_awaited {
-                return Ok(before + &reply(self.solve_named(typed, may_have_spaces)));
+                return Ok(before + &reply(self.solve_named(typed)));
             }
-            if paste::looks_like_cells(line) {
-                return Ok(before + &reply(self.take_cells(typed, Then::Show, may_have_spaces)));
+            if paste::looks_like_cells(line, &self.hint) {
+                return Ok(before + &reply(self.take_cells(typed, Then::Show)));
             }
         }
         let text = String::from_utf8_lossy(line);
         let (word, _) = text.split_once(char::is_whitespace).unwrap_or((&text, ""));
         let command = match command::resolve(word) {
             Ok(command) => command,
-            Err(_) if paste::is_array(line) => {
-                return Ok(before + ARRAY + "\n");
-            }
             Err(sentence) => {
                 let path = list::path(line);
                 if path.is_file() {
@@ -273,9 +275,7 @@ impl Session {
             (Verb::Show, [form]) => self.show(form),
             (Verb::Set, [..]) => self.set(&text).and_then(|text| text.ok_or_else(misused)),
             (Verb::Clear, [..]) => self.clear(&text).and_then(|text| text.ok_or_else(misused)),
-            (Verb::Undo, []) => {
-                self.travel(Board::undo, "There is nothing to take back.\n", "No longer noted")
-            }
+            (Verb::Undo, []) => self.undo(),
             (Verb::Redo, []) => self.travel(Board::redo, "There is nothing to make again.\n", "Noted again"),
             (Verb::Reset, []) => self.change(Board::reset),
             (Verb::Lock, []) => self.change(Board::lock),
@@ -299,7 +299,7 @@ impl Session {
                 let list = self.list.clone().ok_or_else(no_list)?;
                 self.solve_all(&list)
             }
-            (Verb::Solve, [..]) => self.solve_named(rest, false),
+            (Verb::Solve, [..]) => self.solve_named(rest),
             (Verb::Count, []) => self.count(DEFAULT_COUNT_LIMIT),
             (Verb::Count, [limit]) => self.count(from_one(limit)?),
             (Verb::Unique, []) => self.unique(),
@@ -348,7 +348,7 @@ impl Session {
     /// Puts a puzzle on the board and shows it.
     fn put(&mut self, format: Format, puzzle: Grid, title: String, then: Then) -> anyhow::Result<String> {
         let conflict = puzzle.first_conflict();
-        self.board = Some(Board::new(title, format, puzzle));
+        self.replaced = self.board.replace(Board::new(title, format, puzzle));
         let shown = self.with_board(|board, look| board.summary() + "\n" + &board.draw(look))?;
         match (conflict, then) {
             (Some(conflict), _) => {
@@ -360,37 +360,40 @@ impl Session {
         }
     }
 
-    /// Takes the first line of a puzzle. `may_have_spaces` tells whether spaces can be blank cells.
-    fn take_cells(&mut self, line: &[u8], then: Then, may_have_spaces: bool) -> anyhow::Result<String> {
-        match paste::begin(line, &self.hint, may_have_spaces) {
+    /// Takes the first line of a puzzle.
+    fn take_cells(&mut self, line: &[u8], then: Then) -> anyhow::Result<String> {
+        match paste::begin(line, &self.hint).map_err(InputError::from)? {
             Begun::Part(paste) => {
                 self.paste = Some((paste, then));
                 Ok(String::new())
             }
-            Begun::Whole => {
-                let (format, puzzle) = paste::read_line(line, &self.hint).map_err(InputError::from)?;
-                self.put(format, puzzle, "The puzzle".to_owned(), then)
-            }
+            Begun::Whole(puzzle) => self.take_puzzle(puzzle, then),
         }
     }
 
-    fn take_paste(&mut self, paste: &Paste, then: Then) -> anyhow::Result<String> {
-        let (format, puzzle) = paste.read(&self.hint).map_err(InputError::from)?;
+    fn take_puzzle(&mut self, (format, puzzle): Typed, then: Then) -> anyhow::Result<String> {
         self.put(format, puzzle, "The puzzle".to_owned(), then)
     }
 
-    /// Takes several lines that were pasted at once.
-    fn take_text(&mut self, text: &[u8], then: Then) -> anyhow::Result<String> {
-        let (format, puzzle, has_more) = paste::read_text(text, &self.hint).map_err(|error| {
-            let has_candidates = read_positions(text).is_some();
-            if has_candidates { anyhow!("{CANDIDATES}") } else { InputError::from(error).into() }
-        })?;
-        if !has_more {
-            return self.put(format, puzzle, "The puzzle".to_owned(), then);
-        }
-        let pool = self.pool()?;
-        let (list, report) = List::pasted(text, &self.hint, &pool, &self.cancel)?;
-        self.take_list(list, report, then)
+    /// Ends an unfinished puzzle.
+    fn end_paste(&mut self, paste: Paste, then: Then) -> String {
+        paste.end().map_or_else(|sentence| sentence, |puzzle| reply(self.take_puzzle(puzzle, then)))
+    }
+
+    /// Takes several lines that were pasted at once. `None` if they are no text with puzzles.
+    fn take_text(&mut self, text: &[u8]) -> Option<anyhow::Result<String>> {
+        let Ok((puzzle, has_more)) = first_puzzle(text, &self.hint) else {
+            return read_positions(text).map(|_| Err(anyhow!("{CANDIDATES}")));
+        };
+        let then = self.then();
+        Some(if has_more {
+            self.pool().and_then(|pool| {
+                let (list, report) = List::pasted(text, &self.hint, &pool, &self.cancel)?;
+                self.take_list(list, report, then)
+            })
+        } else {
+            self.take_puzzle(puzzle, then)
+        })
     }
 
     fn open(&mut self, path: &Path) -> anyhow::Result<String> {
@@ -460,6 +463,20 @@ impl Session {
             change(board);
             board.summary() + "\n" + &board.draw(look)
         })
+    }
+
+    /// Takes back the last change of the board; without one, the board took the place of another, which
+    /// comes back.
+    fn undo(&mut self) -> anyhow::Result<String> {
+        let text = self.travel(Board::undo, "", "No longer noted")?;
+        if !text.is_empty() {
+            return Ok(text);
+        }
+        let Some(board) = self.replaced.take() else {
+            return Ok("There is nothing to take back.\n".to_owned());
+        };
+        self.board = Some(board);
+        self.with_board(|board, look| board.summary() + "\n" + &board.draw(look))
     }
 
     fn travel(
@@ -614,10 +631,10 @@ impl Session {
     }
 
     /// Solves the argument of `solve`, or the line that it waited for: a file, or else a puzzle.
-    fn solve_named(&mut self, typed: &[u8], may_have_spaces: bool) -> anyhow::Result<String> {
+    fn solve_named(&mut self, typed: &[u8]) -> anyhow::Result<String> {
         let path = list::path(typed.trim_ascii());
-        if is_typed(&path, typed) {
-            return self.take_cells(typed, Then::Solve, may_have_spaces);
+        if self.is_typed(&path, typed) {
+            return self.take_cells(typed, Then::Solve);
         }
         let pool = self.pool()?;
         let (list, report) = List::open(&path, &self.hint, &pool, &self.cancel)?;
@@ -627,8 +644,23 @@ impl Session {
     /// Puts the puzzle of the command line on the board, or opens its file.
     pub fn begin(&mut self, start: &[u8]) -> anyhow::Result<String> {
         let path = list::path(start);
-        let is_puzzle = is_typed(&path, start);
-        if is_puzzle { self.take_cells(start, Then::Show, false) } else { self.open(&path) }
+        if self.is_typed(&path, start) { self.take_cells(start, Then::Show) } else { self.open(&path) }
+    }
+
+    /// The command that a line begins with, if it is written in full.
+    fn command_of(&self, line: &[u8]) -> Option<Verb> {
+        let text = String::from_utf8_lossy(line);
+        let word = text.split_whitespace().next()?;
+        // A row of separate letters may begin with one that is an alias of a command.
+        if word.len() == 1 && paste::looks_like_cells(line, &self.hint) {
+            return None;
+        }
+        command::named(word).map(|command| command.verb)
+    }
+
+    /// Whether an argument is the first row of a puzzle, and no file or standard input.
+    fn is_typed(&self, path: &Path, typed: &[u8]) -> bool {
+        path.as_os_str() != STANDARD_INPUT && !path.exists() && paste::looks_like_cells(typed, &self.hint)
     }
 
     /// Solves every puzzle of a list and shows the first answers.
@@ -863,22 +895,6 @@ impl Session {
         }
         text
     }
-}
-
-/// The command that a line begins with, if it is written in full.
-fn command_of(line: &[u8]) -> Option<Verb> {
-    let text = String::from_utf8_lossy(line);
-    let word = text.split_whitespace().next()?;
-    // A row of separate letters may begin with one that is an alias of a command.
-    if word.len() == 1 && paste::looks_like_cells(line) {
-        return None;
-    }
-    command::named(word).map(|command| command.verb)
-}
-
-/// Whether an argument is the first row of a puzzle, and no file or standard input.
-fn is_typed(path: &Path, typed: &[u8]) -> bool {
-    path.as_os_str() != STANDARD_INPUT && !path.exists() && paste::looks_like_cells(typed)
 }
 
 /// The user wants to leave.

@@ -114,8 +114,8 @@ fn rows_with_spaces_are_read_when_pasted_at_once() {
     }
     let mut session = session();
     assert_eq!(session.take(b"53  7\n6  195\n 98    6\n").text, "");
-    assert_eq!(session.prompt(), "row 4 of 9> ");
-    assert_eq!(session.interrupt(), "The puzzle ended after 3 of 9 rows. It is not on the board.\n");
+    assert_eq!(session.prompt(), "line 4> ");
+    assert_eq!(session.interrupt(), "The puzzle did not come to its end. It is not on the board.\n");
 }
 
 #[test]
@@ -253,16 +253,16 @@ fn wrong_input_is_answered_with_a_sentence() {
         ("1234\n34122\n2143\n4321", "Line 2 has the wrong length."),
         ("53..7....\nhelp", "The puzzle ended after 1 of 9 rows. It is not on the board."),
         ("53..7....", "The puzzle ended after 1 of 9 rows. It is not on the board."),
-        ("53..7....\n\n6..195...", "The puzzle ended after 1 of 9 rows. It is not on the board."),
+        ("53..7....\n\n6..195...", "The puzzle ended after 2 of 9 rows. It is not on the board."),
+        ("53..7....\n\n\n", "The puzzle ended after 1 of 9 rows. It is not on the board."),
         (
             "53  7    \n6  195   \ncount",
-            "The puzzle ended after 2 of 9 rows. It is not on the board.\nThere is",
+            "The puzzle did not come to its end. It is not on the board.\nThere is",
         ),
-        ("53  7\n6..195...", "The puzzle ended after 1 of 9 rows. It is not on the board."),
-        ("53  7\n\n\n", "The puzzle ended after 1 of 9 rows. It is not on the board."),
-        ("55  7", "The puzzle has 2 cells; a puzzle has 1, 16, 81, 256 or 625."),
+        ("53  7\n6..195...", "The puzzle ended after 2 of 9 rows. It is not on the board."),
+        ("53  7\n\n\n", "The puzzle did not come to its end. It is not on the board."),
         (&format!("53..7....\n{LINE}"), "It is not on the board.\nThe puzzle: 9x9, 30 clues"),
-        ("[[5, 3, 0, 0],", "Arrays are read from files only. `open FILE` reads them."),
+        ("[[5, 3, 0, 0],", "The puzzle did not come to its end. It is not on the board."),
         ("strategy magic", "`magic` is no strategy. There are fast, "),
         ("limit 0", "`0` is no whole number from 1."),
         ("stats maybe", "It is typed `stats [on|off]`."),
@@ -297,6 +297,25 @@ fn wrong_input_is_answered_with_a_sentence() {
         let answer = said(&format!("{script}\nexample\nexit\nnever\n"));
         assert!(answer.contains("The example: 9x9, 30 clues"), "{script}: {answer}");
         assert!(!answer.contains("never"), "{script}: {answer}");
+    }
+}
+
+#[test]
+fn three_numbers_fill_in_a_cell_of_the_board_there_is() {
+    for typed in ["2 1 1", "2,1,1", "(2, 1) is 1", "(2, 1) 1", "r2c1=1"] {
+        let answer = said(&format!("new 4\n{typed}\nshow line\n"));
+        assert!(answer.ends_with("(2, 1) is 1.\n....1...........\n"), "{typed}: {answer}");
+    }
+}
+
+#[test]
+fn a_board_that_was_replaced_comes_back() {
+    for other in ["example", "1...............", "new 9"] {
+        let answer = said(&format!("new 4\n2 1 1\n{other}\nundo\nshow line\nundo\nshow line\nundo\n"));
+        let lines: Vec<&str> =
+            answer.lines().filter(|line| line.len() == 16 && !line.contains(' ')).collect();
+        assert_eq!(lines, ["....1...........", "................"], "{answer}");
+        assert!(answer.ends_with("There is nothing to take back.\n"), "{answer}");
     }
 }
 
@@ -535,7 +554,7 @@ fn blank_cells_can_be_spaces_where_nothing_else_is_meant() {
     assert_eq!(said("         \n"), "");
     // All rows could be indented.
     let indented = " 3\n  5\n   7\n 1\n  2\n   4\n 6\n  8\n   9\n";
-    assert!(said(indented).contains("No row begins in column 1"), "{}", said(indented));
+    assert_eq!(said(indented), "The puzzle did not come to its end. It is not on the board.\n");
     // Triples stay triples.
     let answer = said("1 2 3\n4 5 6\n7 8 9\n\nshow triples\n");
     assert!(answer.ends_with("1 2 3\n4 5 6\n7 8 9\n"), "{answer}");
