@@ -93,6 +93,13 @@ page:
     cargo build --release --bin sudokud
     tests/page/run.sh target/release/sudokud
 
+# The pictures of the README: throughput from the tables of docs/performance.md, the page in Chromium; needs Node.js
+pictures:
+    cargo run --quiet --locked --example peers_picture
+    cargo build --bin sudokud
+    tests/page/run.sh --tools
+    node tests/page/picture.js
+
 # Clients that others wrote, against every way into the service; needs Node.js
 clients:
     cargo build --release --bin sudokud

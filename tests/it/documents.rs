@@ -14,6 +14,10 @@ use crate::harness::shown::{ELISION, is_shown};
 use crate::harness::terminal::Terminal;
 use crate::harness::{Folder, SUDOKU, feed, piped, skipped, stderr, stdout, succeeded, sudoku};
 
+#[path = "../../examples/peers_picture.rs"]
+#[allow(dead_code, reason = "its program is an example")]
+mod peers_picture;
+
 /// The documents, and how many commands they have at least.
 const DOCUMENTS: [(&str, usize); 5] = [
     ("README.md", 19),
@@ -541,4 +545,11 @@ fn what_is_left_out_may_be_anything() {
         assert_eq!(comparable(line, false), comparable(other, false));
     }
     assert_ne!(comparable("1000+", false), comparable("1001+", false));
+}
+
+#[test]
+fn the_picture_of_throughput_is_of_the_tables() {
+    let read = |name: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+    let picture = peers_picture::picture(&read("docs/performance.md")).unwrap();
+    assert_eq!(picture, read("docs/peers.svg"), "`just pictures` makes it anew");
 }
