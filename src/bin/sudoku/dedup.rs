@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, ensure};
 use clap::{Args, ValueHint};
 use sudoku_stream::answer::CanonTask;
 use sudoku_stream::canon::Basis;
@@ -12,7 +12,7 @@ use sudoku_stream::offline::{DedupTally, Deduplicator, MAX_DEDUP_INPUTS, Output,
 use sudoku_stream::pipeline;
 
 use crate::cli::early_end::EarlyEnd;
-use crate::cli::input::InputArgs;
+use crate::cli::input::{Input, InputArgs};
 use crate::cli::output::{OutputArgs, check_are_two, check_is_named, text_file};
 use crate::cli::rows::RowKind;
 use crate::cli::run::RunArgs;
@@ -85,18 +85,7 @@ pub fn run(args: &DedupArgs) -> Result<(), EarlyEnd> {
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
     let inputs = args.input.all()?;
-    if inputs.len() > MAX_DEDUP_INPUTS {
-        let inputs = inputs.len();
-        let what = format!("{inputs} inputs were named; at most {MAX_DEDUP_INPUTS} can be compared.");
-        return Err(anyhow!(what).into());
-    }
-    let sameness = if args.exact {
-        Sameness::Exact
-    } else {
-        Sameness::Canonical(CanonTask { basis: args.by, ..CanonTask::default() })
-    };
-    let names = inputs.iter().map(|input| input.name().to_owned()).collect();
-    let mut deduplicator = Deduplicator::new(sameness, args.memory, args.temp_dir.clone(), names);
+    let mut deduplicator = deduplicator(args, &inputs)?;
     check_is_named(args.duplicates.as_deref(), "--duplicates")?;
     check_are_two(("-o", args.out.path()), ("--duplicates", args.duplicates.as_deref()))?;
     let outputs = [(args.out.path().map(ToOwned::to_owned), "-o"), (args.duplicates.clone(), "--duplicates")];
@@ -155,6 +144,22 @@ pub fn run(args: &DedupArgs) -> Result<(), EarlyEnd> {
     Ok(())
 }
 
+/// What compares the rows of these inputs.
+fn deduplicator(args: &DedupArgs, inputs: &[Input]) -> anyhow::Result<Deduplicator> {
+    ensure!(
+        inputs.len() <= MAX_DEDUP_INPUTS,
+        "{} inputs were named; at most {MAX_DEDUP_INPUTS} can be compared.",
+        inputs.len()
+    );
+    let sameness = if args.exact {
+        Sameness::Exact
+    } else {
+        Sameness::Canonical(CanonTask { basis: args.by, ..CanonTask::default() })
+    };
+    let names = inputs.iter().map(|input| input.name().to_owned()).collect();
+    Ok(Deduplicator::new(sameness, args.memory, args.temp_dir.clone(), names))
+}
+
 /// `147,474 puzzles in 0.551 s, 268,000 a second: 49,158 kept, 98,316 dropped as the same but for
 /// symmetry.`
 fn summary(tally: &DedupTally, is_exact: bool, has_spilled: bool, begin: Instant) -> String {
@@ -162,10 +167,8 @@ fn summary(tally: &DedupTally, is_exact: bool, has_spilled: bool, begin: Instant
     let same = if is_exact { "the same" } else { "the same but for symmetry" };
     let spilled = if has_spilled { " Memory did not suffice, and files were used." } else { "" };
     format!(
-        "{} in {:.3} s, {} a second: {} kept, {} dropped as {same}.{spilled}",
-        print::counted(tally.puzzles, "puzzle"),
-        time.as_secs_f64(),
-        print::per_second(tally.puzzles, time),
+        "{}: {} kept, {} dropped as {same}.{spilled}",
+        print::in_time(tally.puzzles, "puzzle", time),
         print::thousands(tally.puzzles - tally.repeated),
         print::thousands(tally.repeated),
     )

@@ -341,12 +341,7 @@ impl Totals {
 
     /// The totals of a run in one line.
     fn summary(&self, time: Duration, seed: u64) -> String {
-        format!(
-            "{} in {:.3} s, {} a second, seed {seed}.",
-            print::counted(self.puzzles, "puzzle"),
-            time.as_secs_f64(),
-            print::per_second(self.puzzles, time),
-        )
+        format!("{}, seed {seed}.", print::in_time(self.puzzles, "puzzle", time))
     }
 
     /// The sentences about puzzles that were given up: what was not found, and what helps.

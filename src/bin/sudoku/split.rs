@@ -164,10 +164,8 @@ fn beside(path: &Path, set: &str) -> PathBuf {
 fn summary(tally: &SplitTally, [train, test]: &[PathBuf; 2], seed: u64, begin: Instant) -> String {
     let (time, all) = (begin.elapsed(), tally.train + tally.test);
     format!(
-        "{} in {:.3} s, {} a second: {} in {}, {} ({:.2} %) in {}, seed {seed}.",
-        print::counted(all, "puzzle"),
-        time.as_secs_f64(),
-        print::per_second(all, time),
+        "{}: {} in {}, {} ({:.2} %) in {}, seed {seed}.",
+        print::in_time(all, "puzzle", time),
         print::thousands(tally.train),
         train.display(),
         print::thousands(tally.test),

@@ -49,6 +49,18 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", thousands(number))
 }
 
+/// `49,158 puzzles in 0.124 s, 396,000 a second`: what was done in a time.
+pub fn in_time(number: u64, noun: &str, time: Duration) -> String {
+    let rate = per_second(number, time);
+    format!("{} in {:.3} s, {rate} a second", counted(number, noun), time.as_secs_f64())
+}
+
+/// `2 wrong_length, 1 rule_broken`: counts by code.
+pub fn by_code<'a>(counts: impl IntoIterator<Item = (&'a &'static str, &'a u64)>) -> String {
+    let kinds = counts.into_iter().map(|(code, count)| format!("{} {code}", thousands(*count)));
+    kinds.collect::<Vec<_>>().join(", ")
+}
+
 /// A rate with three significant digits.
 pub fn per_second(count: u64, time: Duration) -> String {
     rate(count as f64 / time.as_secs_f64().max(1e-9))

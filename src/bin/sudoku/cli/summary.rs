@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use sudoku_stream::answer::Tally;
 
-use super::print::{counted, per_second, thousands};
+use super::print::{by_code, counted, in_time, thousands};
 
 /// The totals of a run in one line.
 pub fn summary(tally: &Tally, time: Duration) -> String {
-    let (puzzles, seconds) = (counted(tally.answers, "puzzle"), time.as_secs_f64());
-    let rate = per_second(tally.answers, time);
-    format!("{puzzles} in {seconds:.3} s, {rate} a second: {}", outcomes(tally))
+    format!("{}: {}", in_time(tally.answers, "puzzle", time), outcomes(tally))
 }
 
 /// ` 3 lines passed over.`, or nothing if none were.
@@ -30,9 +28,7 @@ pub fn outcomes(tally: &Tally) -> String {
 
 /// `3 error lines (2 no_solution, 1 wrong_length)`.
 pub fn error_lines(tally: &Tally) -> String {
-    let kinds: Vec<String> =
-        tally.errors.iter().map(|(code, count)| format!("{} {code}", thousands(*count))).collect();
-    format!("{} ({})", counted(tally.error_count(), "error line"), kinds.join(", "))
+    format!("{} ({})", counted(tally.error_count(), "error line"), by_code(&tally.errors))
 }
 
 /// Search costs: one line for one puzzle, a table for several. A server reports only totals.
