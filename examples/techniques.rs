@@ -17,7 +17,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use sudoku_stream::answer::{Block, RateTally, RateTask, Raters};
+use sudoku_stream::answer::{Block, RateTally, RateTask, Raters, RowTally as _};
 use sudoku_stream::grid::Grid;
 use sudoku_stream::techniques::{Family, Options, Position, Steps, Technique};
 use sudoku_stream::text::{Hint, detect};

@@ -2,15 +2,10 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `check.rs` | a file checked on all cores |
-//! | `rate.rs` | a file rated on all cores |
-//! | `canon.rs` | the canonical forms of a file |
+//! | `rows.rs` | rows about the puzzles of a file, written on all cores |
 //! | `dedup/` | puzzles that are the same dropped, in memory of bounded size |
 //! | `split.rs` | a training and a test set without common puzzles |
 //! | `keyed.rs` | what makes two puzzles the same |
-//! | `minimize.rs` | the puzzles of a file without clues that can be spared |
-//! | `solutions.rs` | the solutions of a file |
-//! | `disguise.rs` | the puzzles of a file in disguise |
 //! | `columnar/` | rows as a Parquet file, with the cargo feature `parquet` |
 //! | `job_size.rs` | how much of an input is one job, by how long jobs take |
 //! | `output.rs` | the output of a run |
@@ -25,13 +20,10 @@
 //! **Invariant:** an output and a journal never mix two runs: a run resumes another only if
 //! program, options and input are the same, and the input begins with the same bytes.
 
-mod canon;
-mod check;
 mod checkpoint;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod dedup;
-mod disguise;
 mod error;
 mod job_size;
 mod join;
@@ -39,12 +31,10 @@ mod journal;
 mod keyed;
 mod link;
 mod manifest;
-mod minimize;
 mod origin;
 mod output;
 mod partial;
-mod rate;
-mod solutions;
+mod rows;
 mod split;
 
 use std::collections::BTreeMap;
@@ -52,27 +42,22 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::answer::{Solvers, Tally, Written};
+use crate::answer::{MAX_JOB_BYTES, MIN_BATCH_BYTES, MIN_JOB_BYTES, Solvers, Tally, Written};
 use crate::input::{Chunk, Prefix, Reader};
-use crate::pipeline::{Ended, PartTaker, ThreadPool, run_here, run_in_parts, run_in_parts_here, run_ordered};
+use crate::pipeline::{Ended, ThreadPool, run_here, run_ordered};
 use crate::solver::Question;
 
 use job_size::JobSize;
 
-pub use canon::canon;
-pub use check::{CheckReport, CheckedPart, check};
 pub use dedup::{DedupTally, Deduplicator, MAX_DEDUP_INPUTS};
-pub use disguise::disguise;
 pub use error::{OfflineError, OutputError, is_closed_pipe};
 pub use join::{JoinError, JoinProblem, Joined, join};
 pub use journal::RunIdentity;
 pub use keyed::Sameness;
 pub use manifest::Manifest;
-pub use minimize::minimize;
 pub use origin::InputOrigin;
 pub use output::Output;
-pub use rate::{RatedPart, rate};
-pub use solutions::solutions;
+pub use rows::{RowPart, write_rows};
 pub use split::{SplitTally, SplitTask, split};
 
 /// The progress of a run.
@@ -87,50 +72,6 @@ pub struct Progress {
     /// What a command counts of them beside that, by names of its own.
     pub counts: BTreeMap<String, u64>,
 }
-
-/// What is written about the next part of an input.
-#[derive(Debug)]
-pub struct Part<T> {
-    /// The bytes of the input, uncompressed, up to the end of the part.
-    pub end: u64,
-    /// The length and hash of what had been read of the input by then, if it is hashed.
-    pub prefix: Option<Prefix>,
-    /// The rows.
-    pub text: Vec<u8>,
-    /// Their tally.
-    pub tally: T,
-}
-
-impl<T> Part<T> {
-    fn of(chunk: &Chunk, text: Vec<u8>, tally: T) -> Self {
-        Self { end: chunk.end(), prefix: chunk.prefix(), text, tally }
-    }
-}
-
-/// The next rows about an input of which a puzzle may have any number.
-#[derive(Debug)]
-pub struct PartialRows<T> {
-    /// The bytes of the input, uncompressed, of which all rows are passed on.
-    pub done: u64,
-    /// The length and hash of what had been read of the input by then, if it is hashed.
-    pub prefix: Option<Prefix>,
-    /// Whether the text ends there too. If not, it ends among the rows of a puzzle that follows.
-    pub is_complete: bool,
-    /// The rows.
-    pub text: Vec<u8>,
-    /// Their tally.
-    pub tally: T,
-}
-
-/// The most bytes answered as one job: about 6,400 puzzles of 81 cells. That is several times as many
-/// as the 9x9 kernel has lanes, so few of those are idle at the end of a job.
-pub const CHUNK_BYTES: usize = 512 * 1024;
-
-/// The fewest bytes answered as one job where many puzzles are searched together.
-const MIN_BATCH_BYTES: usize = 64 * 1024;
-
-/// The fewest bytes of any other job: a dozen puzzles of 81 cells, or two of 625.
-const MIN_JOB_BYTES: usize = 1024;
 
 /// Answers every puzzle of `reader` on the pool, or a short file on this thread, and writes the
 /// answers to `output` in order.
@@ -179,11 +120,13 @@ pub fn solve(
         Ok(())
     };
     let size = match task.question {
-        _ if !task.answers_together(solvers.format().order()) => JobSize::growing(MIN_JOB_BYTES, CHUNK_BYTES),
+        _ if !task.answers_together(solvers.format().order()) => {
+            JobSize::growing(MIN_JOB_BYTES, MAX_JOB_BYTES)
+        }
         // Where counts are given up may depend on the other puzzles of a small batch, so how a file is
         // cut into jobs does not depend on time.
-        Question::Count { .. } => JobSize::fixed(CHUNK_BYTES),
-        _ => JobSize::shrinking(MIN_BATCH_BYTES, CHUNK_BYTES),
+        Question::Count { .. } => JobSize::fixed(MAX_JOB_BYTES),
+        _ => JobSize::shrinking(MIN_BATCH_BYTES, MAX_JOB_BYTES),
     };
     run(reader, size, pool, cancel, work, recover, sink)
 }
@@ -224,39 +167,10 @@ fn run<R: Send + 'static>(
     completed(ended?)
 }
 
-/// Does `work` for every chunk of `reader`, of `chunk_bytes` bytes or a little more, like [`run`] does,
-/// where the result of a chunk is any number of parts.
-fn run_parts<P: Send + 'static>(
-    mut reader: Reader,
-    chunk_bytes: usize,
-    pool: &Arc<ThreadPool>,
-    cancel: &AtomicBool,
-    work: impl Fn(&Chunk, &mut PartTaker<'_, Result<P, OfflineError>>) + Clone + Send + 'static,
-    mut sink: impl FnMut(P) -> Result<(), OfflineError>,
-) -> Result<(), OfflineError> {
-    reader.read_in_chunks_of(chunk_bytes);
-    let is_short = reader.has_at_most(chunk_bytes);
-    let source = move || reader.next_chunk().map_err(OfflineError::from);
-    let sink = |part: Result<P, OfflineError>| sink(part?);
-    let ended = if is_short {
-        run_in_parts_here(cancel, source, work, sink)
-    } else {
-        run_in_parts(pool, cancel, source, work, sink)
-    };
-    completed(ended?)
-}
-
 /// A run that was cancelled is an error here.
 const fn completed(ended: Ended) -> Result<(), OfflineError> {
     match ended {
         Ended::Complete => Ok(()),
         Ended::Cancelled => Err(OfflineError::Cancelled),
-    }
-}
-
-/// Puts the heading of the output before the first part of its text, which is the one that finds it.
-fn put_before(text: &mut Vec<u8>, heading: &mut Option<Vec<u8>>) {
-    if let Some(heading) = heading.take() {
-        text.splice(0..0, heading);
     }
 }

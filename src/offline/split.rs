@@ -8,7 +8,8 @@ use rapidhash::v3::rapidhash_v3;
 
 use super::job_size::JobSize;
 use super::keyed::{KeyedPart, Sameness, without_keys};
-use super::{CHUNK_BYTES, OfflineError, Output, run};
+use super::{OfflineError, Output, run};
+use crate::answer::MAX_JOB_BYTES;
 use crate::input::Reader;
 use crate::pipeline::ThreadPool;
 
@@ -86,6 +87,6 @@ pub fn split(
         watch(part.end, &tally);
         Ok(())
     };
-    run(reader, JobSize::fixed(CHUNK_BYTES), pool, cancel, work, recover, sink)?;
+    run(reader, JobSize::fixed(MAX_JOB_BYTES), pool, cancel, work, recover, sink)?;
     Ok(tally)
 }

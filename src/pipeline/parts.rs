@@ -17,6 +17,8 @@ pub type PartTaker<'a, P> = dyn FnMut(P) -> ControlFlow<()> + 'a;
 
 /// What a job sends.
 enum PartMessage<P> {
+    /// The job begins: sent so that a job is skipped whose parts nobody wants any more.
+    Begin,
     Part(P),
     /// There are no more parts, so that a job that broke down is told from one that is done.
     End,
@@ -25,6 +27,7 @@ enum PartMessage<P> {
 /// Does all jobs of `source` on the pool like [`run_ordered`](super::run_ordered) does, where the
 /// answer of a job is any number of parts, which `work` passes on as it finds them. All parts of a
 /// job come before those of the next one. At most 16 parts of a job wait, and then its thread does.
+/// Jobs not begun when nobody wants more are skipped.
 ///
 /// The jobs begin in order, so the one whose turn it is always has a thread, whichever others wait.
 ///
@@ -49,7 +52,10 @@ where
         let (work, span) = (work.clone(), Span::current());
         let job = move || {
             span.in_scope(|| {
-                let mut is_wanted = true;
+                let mut is_wanted = sender.send(PartMessage::Begin).is_ok();
+                if !is_wanted {
+                    return;
+                }
                 work(&job, &mut |part| {
                     is_wanted = is_wanted && sender.send(PartMessage::Part(part)).is_ok();
                     if is_wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -67,6 +73,7 @@ where
         match receive(&queue, cancel) {
             Received::Item(Ok(parts)) => loop {
                 match receive(&parts, cancel) {
+                    Received::Item(PartMessage::Begin) => {}
                     Received::Item(PartMessage::Part(part)) => sink(part)?,
                     Received::Item(PartMessage::End) => break,
                     Received::Gone => panic!("no answer could be made for a job that panicked"),
@@ -115,7 +122,7 @@ mod tests {
     use std::sync::atomic::AtomicU64;
     use std::thread;
 
-    use super::super::pool;
+    use super::super::{pool, submit};
     use super::*;
 
     #[derive(Debug, PartialEq)]
@@ -219,6 +226,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn jobs_that_wait_are_skipped_when_nobody_takes_their_parts() {
+        let pool = pool_of(1);
+        let (begun, is_over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let work = {
+            let (begun, is_over) = (Arc::clone(&begun), Arc::clone(&is_over));
+            move |_: &u64, take: &mut PartTaker<'_, u64>| {
+                begun.fetch_add(1, Ordering::SeqCst);
+                let _ = take(0);
+                while !is_over.load(Ordering::SeqCst) {
+                    thread::yield_now();
+                }
+            }
+        };
+        let never = AtomicBool::new(false);
+        let result = run_in_parts(&pool, &never, numbers(4), work, |_| Err(Failed("sink")));
+        assert_eq!(result, Err(Failed("sink")));
+        is_over.store(true, Ordering::SeqCst);
+        // The only thread takes its jobs in turn, so this one is behind those that wait.
+        assert_eq!(submit(&pool, || ()).wait(), Ok(()));
+        assert_eq!(begun.load(Ordering::SeqCst), 1);
     }
 
     #[test]

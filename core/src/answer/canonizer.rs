@@ -1,17 +1,20 @@
 //! Canonical forms of many puzzles.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::idle::Idle;
-use super::named_tally::{Counters, HasCounters};
+use super::result_rows::ResultRows;
 use super::row_batch::{RowBatch, WaitingRow, unique_problem};
-use super::{Block, Cancelled, PuzzleReader, add_counts, read_rows};
+use super::row_job::{MAX_JOB_BYTES, MIN_BATCH_BYTES, RowJob, Rows};
+use super::row_tally::{Counters, HasCounters};
+use super::{Block, Cancelled, CheckForm, PuzzleReader, PuzzleRow};
 use crate::canon::{Basis, CanonicalForm, Canonizer};
 use crate::grid::{Grid, Order};
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Solver, default_strategy};
-use crate::text::{Format, Problem, PuzzleError};
+use crate::text::{ERROR_PREFIX, Format, Problem, PuzzleError};
 
 /// How puzzles are brought into their canonical form.
 #[derive(Clone, Copy, Debug)]
@@ -58,20 +61,6 @@ pub struct CanonTally {
 }
 
 impl CanonTally {
-    /// Adds another tally.
-    pub fn add(&mut self, other: &Self) {
-        self.puzzles += other.puzzles;
-        add_counts(&mut self.errors, &other.errors);
-        self.by_puzzle += other.by_puzzle;
-        self.automorphic += other.automorphic;
-    }
-
-    /// The number of puzzles without a form.
-    #[must_use]
-    pub fn error_count(&self) -> u64 {
-        self.errors.values().sum()
-    }
-
     fn count(&mut self, row: &CanonRow<'_>) {
         self.puzzles += 1;
         match &row.result {
@@ -96,7 +85,7 @@ impl HasCounters for CanonTally {
 ///
 /// ```
 /// use std::sync::atomic::AtomicBool;
-/// use sudoku_core::answer::{Block, CanonTask, Canonizers};
+/// use sudoku_core::answer::{Block, CanonTask, Canonizers, RowTally as _};
 /// use sudoku_core::grid::Order;
 /// use sudoku_core::text::{Alphabet, Format, Notation};
 ///
@@ -123,7 +112,7 @@ pub struct Canonizers {
 /// What threads borrow to make forms, whatever the format and the task, so that tasks can share it.
 #[doc(hidden)]
 #[derive(Clone, Default)]
-pub struct IdleCanonizers(Arc<Idle<BlockCanonizer>>);
+pub struct IdleCanonizers(Arc<Idle<(RowBatch, PuzzleCanonizer)>>);
 
 impl Canonizers {
     /// Makers for puzzles of this format.
@@ -152,21 +141,6 @@ impl Canonizers {
         &self.format
     }
 
-    /// The tally of a block whose work panicked: every puzzle has that error, and is passed to
-    /// `visit`.
-    #[doc(hidden)]
-    pub fn internal_errors(&self, block: Block<'_>, mut visit: impl FnMut(&CanonRow<'_>)) -> CanonTally {
-        let mut tally = CanonTally::default();
-        read_rows(&self.format, block, |row| {
-            let error = PuzzleError { problem: Problem::Internal, line: Some(row.line) };
-            let row =
-                CanonRow { line: row.line, row: row.row, text: row.text, puzzle: None, result: Err(error) };
-            tally.count(&row);
-            visit(&row);
-        });
-        tally
-    }
-
     /// Finds the form of every puzzle of a block, and passes each to `visit`, in order.
     ///
     /// # Errors
@@ -175,9 +149,13 @@ impl Canonizers {
         &self,
         block: Block<'_>,
         cancel: &AtomicBool,
-        visit: impl FnMut(&CanonRow<'_>),
+        mut visit: impl FnMut(&CanonRow<'_>),
     ) -> Result<CanonTally, Cancelled> {
-        self.with(|canonizer| canonizer.canonize(&self.format, &self.task, block, cancel, visit))
+        self.with(|rows, canonizer, tally| {
+            rows.read_block(&self.format, block, |rows| {
+                canonizer.settle(rows, &self.task, block.text, cancel, tally, &mut visit)
+            })
+        })
     }
 
     /// Finds the form of every puzzle of a reader, as if each stood on a line of its own, from
@@ -193,55 +171,24 @@ impl Canonizers {
         reader: &mut impl PuzzleReader,
         first_line: u64,
         cancel: &AtomicBool,
-        visit: impl FnMut(&CanonRow<'_>),
+        mut visit: impl FnMut(&CanonRow<'_>),
     ) -> Result<CanonTally, Cancelled> {
         assert_eq!(reader.order(), Order::NINE);
-        self.with(|canonizer| canonizer.canonize_puzzles(&self.task, reader, first_line, cancel, visit))
+        self.with(|rows, canonizer, tally| {
+            rows.read_puzzles(reader, first_line, |rows| {
+                canonizer.settle(rows, &self.task, &[], cancel, tally, &mut visit)
+            })
+        })
     }
 
-    fn with<R>(&self, job: impl FnOnce(&mut BlockCanonizer) -> R) -> R {
-        self.idle.0.with(BlockCanonizer::new, job)
-    }
-}
-
-/// The solver and buffers with which one thread makes forms.
-struct BlockCanonizer {
-    rows: RowBatch,
-    canonizer: PuzzleCanonizer,
-}
-
-impl BlockCanonizer {
-    fn new() -> Self {
-        Self { rows: RowBatch::new(Order::NINE), canonizer: PuzzleCanonizer::new() }
-    }
-
-    fn canonize(
-        &mut self,
-        format: &Format,
-        task: &CanonTask,
-        block: Block<'_>,
-        cancel: &AtomicBool,
-        mut visit: impl FnMut(&CanonRow<'_>),
+    /// Does a job with what one thread needs, and a new tally.
+    fn with(
+        &self,
+        job: impl FnOnce(&mut RowBatch, &mut PuzzleCanonizer, &mut CanonTally) -> Result<(), Cancelled>,
     ) -> Result<CanonTally, Cancelled> {
+        let make = || (RowBatch::new(Order::NINE), PuzzleCanonizer::new());
         let mut tally = CanonTally::default();
-        self.rows.read_block(format, block, |rows| {
-            self.canonizer.settle(rows, task, block.text, cancel, &mut tally, &mut visit)
-        })?;
-        Ok(tally)
-    }
-
-    fn canonize_puzzles(
-        &mut self,
-        task: &CanonTask,
-        reader: &mut impl PuzzleReader,
-        first_line: u64,
-        cancel: &AtomicBool,
-        mut visit: impl FnMut(&CanonRow<'_>),
-    ) -> Result<CanonTally, Cancelled> {
-        let mut tally = CanonTally::default();
-        self.rows.read_puzzles(reader, first_line, |rows| {
-            self.canonizer.settle(rows, task, &[], cancel, &mut tally, &mut visit)
-        })?;
+        self.idle.0.with(make, |(rows, canonizer)| job(rows, canonizer, &mut tally))?;
         Ok(tally)
     }
 }
@@ -332,9 +279,99 @@ impl PuzzleCanonizer {
     }
 }
 
+/// Canonical forms as rows.
+///
+/// As text, a puzzle has one line: its form, a space and the disguise; or an error line.
+pub struct CanonJob {
+    canonizers: Canonizers,
+    rows: Option<ResultRows>,
+    with_disguise: bool,
+}
+
+/// The columns that are added to a row.
+const ADDED: [&str; 4] = ["canonical", "basis", "automorphisms", "error"];
+
+/// The column of the disguise, where it is asked for.
+const DISGUISE: &str = "disguise";
+
+impl CanonJob {
+    /// Forms of puzzles written like this, with the disguise that leads from the puzzle to its form
+    /// or without.
+    ///
+    /// # Panics
+    /// If the puzzles of the format are not 9x9.
+    #[must_use]
+    pub fn new(format: Format, task: CanonTask, form: CheckForm, with_disguise: bool) -> Self {
+        let rows = ResultRows::new(form, &format, ADDED.into_iter().chain(with_disguise.then_some(DISGUISE)));
+        Self { canonizers: Canonizers::new(format, task), rows, with_disguise }
+    }
+
+    /// Appends the form of a puzzle: one line.
+    fn write_row(&self, canon: &CanonRow<'_>, out: &mut Vec<u8>) {
+        let form = canon.result.as_ref();
+        let Some(rows) = &self.rows else {
+            match form {
+                Ok(form) => {
+                    self.format().write_cells(&form.puzzle, out);
+                    if self.with_disguise {
+                        out.extend_from_slice(format!(" {}", form.disguise).as_bytes());
+                    }
+                    out.push(b'\n');
+                }
+                Err(error) => out.extend_from_slice(format!("{ERROR_PREFIX}{error}\n").as_bytes()),
+            }
+            return;
+        };
+        let mut row = rows.begin(canon.line, canon.row, canon.puzzle, self.format(), out);
+        let found = form.ok();
+        row.cells(found.map(|form| &form.puzzle), self.format());
+        row.text(found.map(|form| form.basis.name().as_bytes()));
+        row.number(found.map(|form| form.automorphisms));
+        row.text(form.err().map(|error| error.code().as_bytes()));
+        if self.with_disguise {
+            row.text(found.map(|form| form.disguise.to_string()).as_deref().map(str::as_bytes));
+        }
+        row.end();
+    }
+}
+
+impl RowJob for CanonJob {
+    type Tally = CanonTally;
+
+    fn format(&self) -> &Format {
+        self.canonizers.format()
+    }
+
+    fn job_bytes(&self) -> RangeInclusive<usize> {
+        MIN_BATCH_BYTES..=MAX_JOB_BYTES
+    }
+
+    fn heading(&self) -> Vec<u8> {
+        ResultRows::heading(self.rows.as_ref(), self.format())
+    }
+
+    fn answer(
+        &self,
+        block: Block<'_>,
+        cancel: &AtomicBool,
+        rows: &mut Rows<'_, CanonTally>,
+    ) -> Result<(), Cancelled> {
+        rows.tally = self.canonizers.canonize(block, cancel, |row| self.write_row(row, &mut rows.text))?;
+        Ok(())
+    }
+
+    fn write_panic(&self, row: &PuzzleRow<'_>, rows: &mut Rows<'_, CanonTally>) -> bool {
+        let result = Err(PuzzleError { problem: Problem::Internal, line: Some(row.line) });
+        let canon = CanonRow { line: row.line, row: row.row, text: row.text, puzzle: None, result };
+        rows.tally.count(&canon);
+        self.write_row(&canon, &mut rows.text);
+        true
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::named_tally::check_names;
+    use super::super::row_tally::check_names;
     use super::*;
 
     #[test]

@@ -6,15 +6,19 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use super::block_solver::BATCH_PUZZLES;
 use super::idle::Idle;
-use super::named_tally::{Counters, HasCounters};
 use super::puzzle_reader::PuzzleReader;
-use super::{Block, Cancelled, add_counts};
+use super::result_rows::ResultRows;
+use super::row_job::{MAX_JOB_BYTES, MIN_BATCH_BYTES, RowJob, Rows};
+use super::row_tally::{Counters, HasCounters};
+use super::{Block, Cancelled, Check, CheckForm, PuzzleRow, check_block};
 use crate::grid::{Cell, Conflict, Digit, Grid, Order};
+use crate::poison::IgnorePoison as _;
 use crate::simd::{SimdTask, dispatch};
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Search, Solver, Stop, Strategy, default_strategy};
 use crate::text::{Format, Problem, PuzzleError, Record, Records, row_within};
@@ -193,18 +197,6 @@ pub struct CheckTally {
 }
 
 impl CheckTally {
-    /// Adds another tally.
-    pub fn add(&mut self, other: &Self) {
-        self.rows += other.rows;
-        add_counts(&mut self.failures, &other.failures);
-    }
-
-    /// The number of rows that are not right.
-    #[must_use]
-    pub fn failure_count(&self) -> u64 {
-        self.failures.values().sum()
-    }
-
     fn count(&mut self, finding: &Finding) {
         self.rows += 1;
         if *finding != Finding::Right {
@@ -245,21 +237,6 @@ impl Checkers {
     #[must_use]
     pub const fn format(&self) -> &Format {
         &self.format
-    }
-
-    /// The tally of a block whose check panicked: no row of it is known to be right. Each is passed
-    /// to `visit`.
-    #[doc(hidden)]
-    pub fn internal_errors(&self, block: Block<'_>, mut visit: impl FnMut(&CheckedRow<'_>)) -> CheckTally {
-        let mut tally = CheckTally::default();
-        let finding = Finding::Bad(Problem::Internal);
-        let mut puzzle = Grid::empty(self.format.order());
-        let mut records = Records::new(&self.format, block.text, block.first_line);
-        while let Some(record) = records.read(&mut puzzle) {
-            tally.count(&finding);
-            visit(&CheckedRow { line: record.line, row: record.row, text: &[], finding: &finding });
-        }
-        tally
     }
 
     /// Checks every row of a block, and passes to `visit`, in order, each row that is not right, and
@@ -616,9 +593,120 @@ fn blanks(grid: &Grid) -> usize {
     grid.order().cells() - grid.filled()
 }
 
+/// Checks as rows: a sentence each, or columns.
+pub struct CheckJob {
+    checkers: Checkers,
+    rows: Option<ResultRows>,
+    report: CheckReport,
+    single: Mutex<Option<(Check, Finding)>>,
+}
+
+/// Which rows a check reports, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckReport {
+    /// The form of a row's report.
+    pub form: CheckForm,
+    /// Whether rows that are right are reported too.
+    pub with_right: bool,
+    /// The most rows of a block that are reported.
+    pub limit: usize,
+}
+
+/// The columns that are added to a row: its line, the code of the finding, the row and column of
+/// the wrong cell, and the sentence.
+const ADDED: [&str; 5] = ["line", "verdict", "row", "column", "message"];
+
+impl CheckJob {
+    /// Checks that are reported like this.
+    #[must_use]
+    pub fn new(format: Format, task: CheckTask, report: CheckReport) -> Self {
+        let rows = ResultRows::without_line(report.form, &format, ADDED.into_iter());
+        Self { checkers: Checkers::new(format, task), rows, report, single: Mutex::new(None) }
+    }
+
+    /// The only grid of the last block that had only one, in detail, and what was found.
+    pub fn take_single(&self) -> Option<(Check, Finding)> {
+        self.single.lock().ignore_poison().take()
+    }
+
+    /// The grid of a row, unless it is badly formed.
+    fn read_again(&self, checked: &CheckedRow<'_>) -> Option<Grid> {
+        let mut grid = Grid::empty(self.format().order());
+        let record = Records::new(self.format(), checked.text, checked.line).read(&mut grid);
+        record.filter(|record| record.error.is_none()).map(|_| grid)
+    }
+
+    /// Appends the report on a row: one line.
+    fn write_row(&self, checked: &CheckedRow<'_>, out: &mut Vec<u8>) {
+        let (format, sentence) = (self.format(), || checked.finding.sentence(Some(checked.line)));
+        let Some(rows) = &self.rows else {
+            out.extend_from_slice(sentence().as_bytes());
+            return out.push(b'\n');
+        };
+        let puzzle = if rows.has_puzzles() { self.read_again(checked) } else { None };
+        let mut row = rows.begin(checked.line, checked.row, puzzle.as_ref(), format, out);
+        row.number(checked.line);
+        row.text(checked.finding.code().as_bytes());
+        let cell = checked.finding.cell();
+        row.number(cell.map(|cell| cell.row() as u64));
+        row.number(cell.map(|cell| cell.column() as u64));
+        row.text(sentence().as_bytes());
+        row.end();
+    }
+}
+
+impl RowJob for CheckJob {
+    type Tally = CheckTally;
+
+    fn format(&self) -> &Format {
+        self.checkers.format()
+    }
+
+    fn job_bytes(&self) -> RangeInclusive<usize> {
+        MIN_BATCH_BYTES..=MAX_JOB_BYTES
+    }
+
+    fn heading(&self) -> Vec<u8> {
+        ResultRows::heading(self.rows.as_ref(), self.format())
+    }
+
+    fn answer(
+        &self,
+        block: Block<'_>,
+        cancel: &AtomicBool,
+        rows: &mut Rows<'_, CheckTally>,
+    ) -> Result<(), Cancelled> {
+        let (mut reported, mut last) = (0, Finding::Right);
+        rows.tally = self.checkers.check(block, self.report.with_right, cancel, |row| {
+            if reported < self.report.limit {
+                reported += 1;
+                self.write_row(row, &mut rows.text);
+            }
+            last = row.finding.clone();
+        })?;
+        if rows.tally.rows == 1 {
+            check_block(self.format(), block, cancel, |check| {
+                *self.single.lock().ignore_poison() = Some((check.clone(), last.clone()));
+            })?;
+        }
+        Ok(())
+    }
+
+    /// No row of a block whose check panicked is known to be right.
+    fn write_panic(&self, row: &PuzzleRow<'_>, rows: &mut Rows<'_, CheckTally>) -> bool {
+        let finding = Finding::Bad(Problem::Internal);
+        if rows.tally.rows < self.report.limit as u64 {
+            let checked = CheckedRow { line: row.line, row: row.row, text: &[], finding: &finding };
+            self.write_row(&checked, &mut rows.text);
+        }
+        rows.tally.count(&finding);
+        true
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::named_tally::check_names;
+    use super::super::row_tally::check_names;
     use super::*;
 
     #[test]

@@ -1,11 +1,13 @@
 //! Disguises of many puzzles, each with its solution.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::named_tally::{Counters, HasCounters};
 use super::puzzle_rows::try_read_rows;
-use super::{Block, add_counts};
+use super::row_job::{RowJob, Rows};
+use super::row_tally::{Counters, HasCounters};
+use super::{Block, Cancelled, PuzzleRow};
 use crate::canon::Disguise;
 use crate::grid::Grid;
 use crate::text::{Format, PuzzleError, copy_line};
@@ -43,21 +45,6 @@ pub struct DisguiseTally {
     pub errors: BTreeMap<&'static str, u64>,
 }
 
-impl DisguiseTally {
-    /// Adds another tally.
-    pub fn add(&mut self, other: &Self) {
-        self.puzzles += other.puzzles;
-        self.written += other.written;
-        add_counts(&mut self.errors, &other.errors);
-    }
-
-    /// The number of rows that are bad.
-    #[must_use]
-    pub fn error_count(&self) -> u64 {
-        self.errors.values().sum()
-    }
-}
-
 impl HasCounters for DisguiseTally {
     fn counters(&mut self) -> Counters<'_> {
         let Self { puzzles, written, errors } = self;
@@ -66,90 +53,125 @@ impl HasCounters for DisguiseTally {
     }
 }
 
-/// Appends every row of a block as often as the task says, each time with its puzzle and the
-/// solution beside it in another disguise and everything else as it is. A bad row is copied once.
+/// Rows of an input, each as often as the task says, with its puzzle and the solution beside it in
+/// another disguise each time and everything else as it is. A bad row is copied once.
 ///
 /// ```
-/// use sudoku_core::answer::{Block, DisguiseTask, write_disguises};
+/// use std::sync::atomic::AtomicBool;
+/// use sudoku_core::answer::{Block, DisguiseJob, DisguiseTask, RowJob};
 /// use sudoku_core::text::{Hint, sniff};
 ///
 /// let text = b"id,puzzle,solution\n7,12..34..........,1234341221434321\n";
 /// let preamble = sniff(text, &Hint::default(), true)?.expect("a puzzle");
 /// let block = Block { text: &text[preamble.body..], first_line: 1 + preamble.lines };
-/// let task = DisguiseTask { times: 2, seed: 1, with_original: false };
+/// let job = DisguiseJob::new(preamble.format, DisguiseTask { times: 2, seed: 1, with_original: false });
 /// let mut out = Vec::new();
-/// let tally = write_disguises(&preamble.format, &task, block, &mut out);
+/// let tally = job.write(block, &AtomicBool::new(false), &mut out)?;
 /// assert_eq!((tally.puzzles, tally.written), (1, 2));
 /// assert!(String::from_utf8(out)?.lines().all(|row| row.starts_with("7,") && row.len() == 35));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn write_disguises(
-    format: &Format,
-    task: &DisguiseTask,
-    block: Block<'_>,
-    out: &mut Vec<u8>,
-) -> DisguiseTally {
-    let mut tally = DisguiseTally::default();
-    write_disguises_in_parts(format, task, block, out, &mut tally, |_, _| ControlFlow::Continue(()));
-    tally
+pub struct DisguiseJob {
+    format: Format,
+    task: DisguiseTask,
 }
 
-/// Writes what [`write_disguises`] does, and adds to a tally. `pass_on` is called with both after
-/// each row that is written, and may take what they hold, because a million disguises of a row are
-/// longer than memory. `Break` ends the block.
-pub fn write_disguises_in_parts(
-    format: &Format,
-    task: &DisguiseTask,
-    block: Block<'_>,
-    out: &mut Vec<u8>,
-    tally: &mut DisguiseTally,
-    mut pass_on: impl FnMut(&mut Vec<u8>, &mut DisguiseTally) -> ControlFlow<()>,
-) {
-    let mut given = Grid::empty(format.order());
-    let mut pass_on = |out: &mut Vec<u8>, tally: &mut DisguiseTally| match pass_on(out, tally) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(Unwanted),
-    };
-    let (Ok(()) | Err(Unwanted)) = try_read_rows(format, block, |row| {
-        tally.puzzles += 1;
-        let solution = match row.given.map(|text| format.read_solution(text, &mut given)) {
+/// About the bytes that are written as one job. The disguises of a few puzzles may still be many
+/// times as long.
+const WRITTEN_BYTES: usize = 1 << 20;
+
+/// The fewest bytes that are read as one job.
+const MIN_READ_BYTES: usize = 128;
+
+impl DisguiseJob {
+    /// Rows in this format.
+    #[must_use]
+    pub const fn new(format: Format, task: DisguiseTask) -> Self {
+        Self { format, task }
+    }
+
+    /// Appends a row in all disguises.
+    fn write_row(
+        &self,
+        row: &PuzzleRow<'_>,
+        given: &mut Grid,
+        rows: &mut Rows<'_, DisguiseTally>,
+        mut end_row: impl FnMut(&mut Rows<'_, DisguiseTally>) -> Result<(), Cancelled>,
+    ) -> Result<(), Cancelled> {
+        let Self { format, task } = self;
+        rows.tally.puzzles += 1;
+        let solution = match row.given.map(|text| format.read_solution(text, given)) {
             None => Ok(None),
-            Some(Ok(())) => Ok(Some(&given)),
+            Some(Ok(())) => Ok(Some(&*given)),
             Some(Err(problem)) => Err(problem.of_solution()),
         };
         let pair = row.puzzle.clone().and_then(|puzzle| Ok((puzzle, solution?)));
+        if pair.is_err() || task.with_original {
+            rows.tally.written += 1;
+            copy_line(row.text, &mut rows.text);
+        }
         let (puzzle, solution) = match pair {
             Ok(pair) => pair,
             Err(problem) => {
                 let code = PuzzleError { problem, line: None }.code();
-                *tally.errors.entry(code).or_default() += 1;
-                tally.written += 1;
-                copy_line(row.text, out);
-                return pass_on(out, tally);
+                *rows.tally.errors.entry(code).or_default() += 1;
+                return end_row(rows);
             }
         };
         if task.with_original {
-            tally.written += 1;
-            copy_line(row.text, out);
-            pass_on(out, tally)?;
+            end_row(rows)?;
         }
         for number in 0..task.times {
-            tally.written += 1;
+            rows.tally.written += 1;
             let disguise = task.disguise(format, row.line, number);
             let solution = solution.map(|solution| disguise.apply(solution));
-            format.rewrite(row.text, puzzle, &disguise.apply(puzzle), solution.as_ref(), out);
-            pass_on(out, tally)?;
+            format.rewrite(row.text, puzzle, &disguise.apply(puzzle), solution.as_ref(), &mut rows.text);
+            end_row(rows)?;
         }
         Ok(())
-    });
+    }
 }
 
-/// Nothing more of a block is wanted.
-struct Unwanted;
+impl RowJob for DisguiseJob {
+    type Tally = DisguiseTally;
+
+    const REWRITES: Option<&'static str> = Some("Disguise");
+
+    fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// What is written is many times as long as what is read, so few puzzles are a job.
+    fn job_bytes(&self) -> RangeInclusive<usize> {
+        let copies = usize::try_from(self.task.times).unwrap_or(usize::MAX).saturating_add(1);
+        let bytes = (WRITTEN_BYTES / copies).max(MIN_READ_BYTES);
+        bytes..=bytes
+    }
+
+    /// A million disguises of a row are longer than memory, so each may be taken.
+    fn answer(
+        &self,
+        block: Block<'_>,
+        cancel: &AtomicBool,
+        rows: &mut Rows<'_, DisguiseTally>,
+    ) -> Result<(), Cancelled> {
+        let mut given = Grid::empty(self.format.order());
+        let is_wanted = || if cancel.load(Ordering::Relaxed) { Err(Cancelled) } else { Ok(()) };
+        let end_row = |rows: &mut Rows<'_, DisguiseTally>| {
+            is_wanted()?;
+            if rows.end_row(false).is_break() { Err(Cancelled) } else { Ok(()) }
+        };
+        is_wanted()?;
+        try_read_rows(&self.format, block, |row| self.write_row(row, &mut given, rows, end_row))
+    }
+}
 
 #[cfg(test)]
 mod tests {
-    use super::super::named_tally::check_names;
+    use std::ops::ControlFlow;
+
+    use super::super::RowTally as _;
+    use super::super::row_tally::check_names;
     use super::*;
     use crate::grid::Order;
     use crate::text::{Alphabet, Notation, Problem};
@@ -160,8 +182,8 @@ mod tests {
         let text = format.readable(b"12 ..\n34 ..\n.. ..\n.. ..\n\n");
         let block = Block { text: &text, first_line: 1 };
         let task = DisguiseTask { times: 2, seed: 7, with_original: true };
-        let mut out = Vec::new();
-        write_disguises(&format, &task, block, &mut out);
+        let (job, mut out) = (DisguiseJob::new(format, task), Vec::new());
+        job.write(block, &AtomicBool::new(false), &mut out).unwrap();
         let lines: Vec<&str> = str::from_utf8(&out).unwrap().lines().collect();
         assert_eq!(lines[0], "12..34..........");
         assert!(lines.len() == 3 && lines.iter().all(|line| line.len() == 16), "{lines:?}");
@@ -172,13 +194,13 @@ mod tests {
         let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters).unwrap();
         let block = Block { text: b"12..34..........\n11..\n1...............\n", first_line: 1 };
         let task = DisguiseTask { times: 50, seed: 7, with_original: true };
-        let mut whole = Vec::new();
-        let all = write_disguises(&format, &task, block, &mut whole);
+        let (job, never, mut whole) = (DisguiseJob::new(format, task), AtomicBool::new(false), Vec::new());
+        let all = job.write(block, &never, &mut whole).unwrap();
         assert_eq!((all.puzzles, all.written, all.error_count()), (3, 103, 1));
 
         let (mut parts, mut sum) = (Vec::new(), DisguiseTally::default());
         let mut longest = 0;
-        let take = |out: &mut Vec<u8>, tally: &mut DisguiseTally| {
+        let mut take = |out: &mut Vec<u8>, tally: &mut DisguiseTally, _| {
             longest = longest.max(out.len());
             if out.len() >= 100 {
                 parts.append(out);
@@ -186,21 +208,23 @@ mod tests {
             }
             ControlFlow::Continue(())
         };
-        let (mut out, mut tally) = (Vec::new(), DisguiseTally::default());
-        write_disguises_in_parts(&format, &task, block, &mut out, &mut tally, take);
-        parts.append(&mut out);
+        let mut rows = Rows::new(&mut take);
+        job.answer(block, &never, &mut rows).unwrap();
+        let Rows { mut text, tally, .. } = rows;
+        parts.append(&mut text);
         sum.add(&tally);
         assert!(parts == whole && longest < 200);
         assert_eq!(sum, all);
 
         // Nothing is written after a break, whichever row it follows.
-        for rows in 1..=103 {
-            let (mut out, mut tally) = (Vec::new(), DisguiseTally::default());
-            write_disguises_in_parts(&format, &task, block, &mut out, &mut tally, |_, tally| {
-                if tally.written == rows { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
-            assert_eq!(tally.written, rows);
-            assert!(whole.starts_with(&out));
+        for most in 1..=103 {
+            let mut take = |_: &mut Vec<u8>, tally: &mut DisguiseTally, _| {
+                if tally.written == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let mut rows = Rows::new(&mut take);
+            assert_eq!(job.answer(block, &never, &mut rows), Err(Cancelled));
+            assert_eq!(rows.tally.written, most);
+            assert!(whole.starts_with(&rows.text));
         }
     }
 

@@ -1,16 +1,18 @@
 //! All solutions of many puzzles.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::atomic::AtomicBool;
 
 use super::idle::Idle;
-use super::named_tally::{Counters, HasCounters};
+use super::result_rows::ResultRows;
 use super::row_batch::{RowBatch, WaitingRow};
-use super::{Block, Cancelled, add_counts, read_rows};
+use super::row_job::{MAX_JOB_BYTES, RowJob, Rows};
+use super::row_tally::{Counters, HasCounters};
+use super::{Block, Cancelled, CheckForm, PuzzleRow};
 use crate::grid::{Grid, Order};
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Enumerator, Limit, Search, Solver, Stop, default_strategy};
-use crate::text::{Format, Problem, PuzzleError};
+use crate::text::{ERROR_PREFIX, Format, Problem, PuzzleError};
 
 /// How the solutions of puzzles are listed.
 #[derive(Clone, Copy, Debug)]
@@ -91,20 +93,6 @@ impl EnumerateTally {
             }
         }
     }
-
-    /// Adds another tally.
-    pub fn add(&mut self, other: &Self) {
-        self.puzzles += other.puzzles;
-        self.solutions += other.solutions;
-        self.cut_off += other.cut_off;
-        add_counts(&mut self.errors, &other.errors);
-    }
-
-    /// The number of puzzles with an error.
-    #[must_use]
-    pub fn error_count(&self) -> u64 {
-        self.errors.values().sum()
-    }
 }
 
 impl HasCounters for EnumerateTally {
@@ -144,7 +132,7 @@ impl HasCounters for EnumerateTally {
 pub struct Enumerators {
     format: Format,
     task: EnumerateTask,
-    idle: Idle<BlockEnumerator>,
+    idle: Idle<(RowBatch, Lister)>,
 }
 
 impl Enumerators {
@@ -175,51 +163,15 @@ impl Enumerators {
         &self,
         block: Block<'_>,
         cancel: &AtomicBool,
-        visit: impl FnMut(&SolutionRow<'_>) -> ControlFlow<()>,
-    ) -> Result<(), Cancelled> {
-        let make = || BlockEnumerator::new(self.format.order());
-        self.idle
-            .with(make, |enumerator| enumerator.enumerate(&self.format, &self.task, block, cancel, visit))
-    }
-
-    /// The events of a block whose work panicked, but for the first puzzles, which were told of:
-    /// every puzzle has that error.
-    #[doc(hidden)]
-    pub fn internal_errors(&self, block: Block<'_>, done: u64, mut visit: impl FnMut(&SolutionRow<'_>)) {
-        let mut index = 0;
-        read_rows(&self.format, block, |row| {
-            index += 1;
-            if index > done {
-                let error = PuzzleError { problem: Problem::Internal, line: Some(row.line) };
-                for event in [SolutionEvent::Error(error), SolutionEvent::End { is_cut_off: false }] {
-                    visit(&SolutionRow { line: row.line, row: row.row, puzzle: None, event });
-                }
-            }
-        });
-    }
-}
-
-/// The solver and buffers with which one thread lists solutions.
-struct BlockEnumerator {
-    rows: RowBatch,
-    lister: Lister,
-}
-
-impl BlockEnumerator {
-    fn new(order: Order) -> Self {
-        Self { rows: RowBatch::for_strategy(order, default_strategy(order)), lister: Lister::new(order) }
-    }
-
-    fn enumerate(
-        &mut self,
-        format: &Format,
-        task: &EnumerateTask,
-        block: Block<'_>,
-        cancel: &AtomicBool,
         mut visit: impl FnMut(&SolutionRow<'_>) -> ControlFlow<()>,
     ) -> Result<(), Cancelled> {
-        self.rows
-            .read_block(format, block, |rows| self.lister.settle(rows, task, block.text, cancel, &mut visit))
+        let order = self.format.order();
+        let make = || (RowBatch::for_strategy(order, default_strategy(order)), Lister::new(order));
+        self.idle.with(make, |(rows, lister)| {
+            rows.read_block(&self.format, block, |rows| {
+                lister.settle(rows, &self.task, block.text, cancel, &mut visit)
+            })
+        })
     }
 }
 
@@ -338,9 +290,109 @@ impl Lister {
     }
 }
 
+/// Solutions as rows: one for each solution, and one for an error.
+pub struct SolutionsJob {
+    enumerators: Enumerators,
+    rows: Option<ResultRows>,
+}
+
+/// The columns that are added to a row.
+const ADDED: [&str; 3] = ["number", "solution", "error"];
+
+/// About the bytes of solutions that a job may have: more, and it waits for its turn.
+const WRITTEN_BYTES: usize = 2 << 20;
+
+/// The fewest bytes that are read as one job: with fewer puzzles the kernel would be mostly idle.
+const MIN_READ_BYTES: usize = 4 * 1024;
+
+impl SolutionsJob {
+    /// Solutions in this form.
+    #[must_use]
+    pub fn new(format: Format, task: EnumerateTask, form: CheckForm) -> Self {
+        let rows = ResultRows::new(form, &format, ADDED.into_iter());
+        Self { enumerators: Enumerators::new(format, task), rows }
+    }
+
+    /// Appends what is told of a puzzle: one line for each solution and for an error, none for its
+    /// end.
+    fn write_row(&self, told: &SolutionRow<'_>, out: &mut Vec<u8>) {
+        if matches!(told.event, SolutionEvent::End { .. }) {
+            return;
+        }
+        let Some(rows) = &self.rows else {
+            match &told.event {
+                SolutionEvent::Solution { solution, .. } => self.format().write_line(solution.digits(), out),
+                SolutionEvent::Error(error) => {
+                    out.extend_from_slice(format!("{ERROR_PREFIX}{error}\n").as_bytes());
+                }
+                SolutionEvent::End { .. } => {}
+            }
+            return;
+        };
+        let mut row = rows.begin(told.line, told.row, told.puzzle, self.format(), out);
+        match &told.event {
+            SolutionEvent::Solution { number, solution } => {
+                row.number(*number);
+                row.cells(*solution, self.format());
+                row.nothing();
+            }
+            SolutionEvent::Error(error) => {
+                row.nothing();
+                row.nothing();
+                row.text(error.code().as_bytes());
+            }
+            SolutionEvent::End { .. } => {}
+        }
+        row.end();
+    }
+}
+
+impl RowJob for SolutionsJob {
+    type Tally = EnumerateTally;
+
+    fn format(&self) -> &Format {
+        self.enumerators.format()
+    }
+
+    /// A solution is about as long as its puzzle.
+    fn job_bytes(&self) -> RangeInclusive<usize> {
+        let times = usize::try_from(self.enumerators.task().limit).unwrap_or(usize::MAX);
+        let bytes = (WRITTEN_BYTES / times).clamp(MIN_READ_BYTES, MAX_JOB_BYTES);
+        bytes..=bytes
+    }
+
+    fn heading(&self) -> Vec<u8> {
+        ResultRows::heading(self.rows.as_ref(), self.format())
+    }
+
+    fn answer(
+        &self,
+        block: Block<'_>,
+        cancel: &AtomicBool,
+        rows: &mut Rows<'_, EnumerateTally>,
+    ) -> Result<(), Cancelled> {
+        self.enumerators.enumerate(block, cancel, |row| {
+            self.write_row(row, &mut rows.text);
+            rows.tally.count(row);
+            // The clock is not looked at for each of many puzzles with one solution.
+            rows.end_row(matches!(row.event, SolutionEvent::Solution { number: 2.., .. }))
+        })
+    }
+
+    fn write_panic(&self, row: &PuzzleRow<'_>, rows: &mut Rows<'_, EnumerateTally>) -> bool {
+        let error = PuzzleError { problem: Problem::Internal, line: Some(row.line) };
+        for event in [SolutionEvent::Error(error), SolutionEvent::End { is_cut_off: false }] {
+            let told = SolutionRow { line: row.line, row: row.row, puzzle: None, event };
+            self.write_row(&told, &mut rows.text);
+            rows.tally.count(&told);
+        }
+        true
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::named_tally::check_names;
+    use super::super::row_tally::check_names;
     use super::*;
 
     #[test]

@@ -1,6 +1,7 @@
 //! Clues that can be spared, dropped from many puzzles.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicBool;
 
 use rand::SeedableRng as _;
@@ -9,10 +10,11 @@ use rand::seq::SliceRandom as _;
 
 use super::block_solver::BATCH_PUZZLES;
 use super::idle::Idle;
-use super::named_tally::{Counters, HasCounters};
 use super::puzzle_rows::try_read_rows;
 use super::row_batch::unique_problem;
-use super::{Block, Cancelled, add_counts};
+use super::row_job::{MAX_JOB_BYTES, MIN_JOB_BYTES, RowJob, Rows};
+use super::row_tally::{Counters, HasCounters};
+use super::{Block, Cancelled};
 use crate::grid::Grid;
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Solver, default_strategy};
 use crate::text::{Format, Problem, copy_line};
@@ -48,22 +50,6 @@ pub struct MinimizeTally {
     pub errors: BTreeMap<&'static str, u64>,
 }
 
-impl MinimizeTally {
-    /// Adds another tally.
-    pub fn add(&mut self, other: &Self) {
-        self.puzzles += other.puzzles;
-        self.minimal += other.minimal;
-        self.dropped += other.dropped;
-        add_counts(&mut self.errors, &other.errors);
-    }
-
-    /// The number of puzzles that were copied as they are.
-    #[must_use]
-    pub fn error_count(&self) -> u64 {
-        self.errors.values().sum()
-    }
-}
-
 impl HasCounters for MinimizeTally {
     fn counters(&mut self) -> Counters<'_> {
         let Self { puzzles, minimal, dropped, errors } = self;
@@ -72,51 +58,35 @@ impl HasCounters for MinimizeTally {
     }
 }
 
-/// Minimizers for a format and a task. Any thread may borrow one.
+/// Rows of an input with the clues of their puzzles that are needed, and everything else as it is.
 ///
 /// ```
 /// use std::sync::atomic::AtomicBool;
-/// use sudoku_core::answer::{Block, Minimizers, MinimizeTask};
+/// use sudoku_core::answer::{Block, MinimizeJob, MinimizeTask, RowJob};
 /// use sudoku_core::grid::Order;
 /// use sudoku_core::text::{Alphabet, Format, Notation};
 ///
 /// let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters)?;
-/// let minimizers = Minimizers::new(format, MinimizeTask::default());
+/// let job = MinimizeJob::new(format, MinimizeTask::default());
 /// let mut out = Vec::new();
 /// let block = Block { text: b"1234341221434321 # full\n", first_line: 1 };
-/// minimizers.minimize(block, &AtomicBool::new(false), &mut out)?;
+/// job.write(block, &AtomicBool::new(false), &mut out)?;
 /// let minimal = String::from_utf8(out)?;
 /// assert!(minimal.ends_with(" # full\n"));
 /// assert_eq!(sudoku_core::count_solutions(&minimal, 2)?, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Minimizers {
+pub struct MinimizeJob {
     format: Format,
     task: MinimizeTask,
     idle: Idle<Box<dyn Solver>>,
 }
 
-impl Minimizers {
-    /// Minimizers for puzzles of this format.
+impl MinimizeJob {
+    /// Rows in this format.
     #[must_use]
     pub const fn new(format: Format, task: MinimizeTask) -> Self {
         Self { format, task, idle: Idle::new() }
-    }
-
-    /// Appends every row of a block with the clues of its puzzle that are needed, and everything else
-    /// as it is.
-    ///
-    /// # Errors
-    /// [`Cancelled`] if `cancel` was raised.
-    pub fn minimize(
-        &self,
-        block: Block<'_>,
-        cancel: &AtomicBool,
-        out: &mut Vec<u8>,
-    ) -> Result<MinimizeTally, Cancelled> {
-        let order = self.format.order();
-        let make = || default_strategy(order).solver(order);
-        self.idle.with(make, |solver| self.minimize_with(solver.as_mut(), block, cancel, out))
     }
 
     fn minimize_with(
@@ -124,14 +94,13 @@ impl Minimizers {
         solver: &mut dyn Solver,
         block: Block<'_>,
         cancel: &AtomicBool,
-        out: &mut Vec<u8>,
-    ) -> Result<MinimizeTally, Cancelled> {
+        rows: &mut Rows<'_, MinimizeTally>,
+    ) -> Result<(), Cancelled> {
         let limit = Limit { solutions: 2, nodes: self.task.node_limit, cancel };
-        let mut tally = MinimizeTally::default();
         let mut waiting = Vec::new();
-        let mut settle = |waiting: &mut Vec<Waiting>, out: &mut Vec<u8>| {
+        let mut settle = |waiting: &mut Vec<Waiting>| {
             reduce(solver, waiting, &limit)?;
-            waiting.drain(..).for_each(|row| self.write(&row, &mut tally, out));
+            waiting.drain(..).for_each(|row| self.write_row(&row, &mut rows.tally, &mut rows.text));
             Ok(())
         };
         try_read_rows(&self.format, block, |row| {
@@ -140,10 +109,9 @@ impl Minimizers {
                 Err(problem) => Err(problem.clone()),
             };
             waiting.push(Waiting { text: row.text.to_vec(), state });
-            if waiting.len() >= BATCH_PUZZLES { settle(&mut waiting, out) } else { Ok(()) }
+            if waiting.len() >= BATCH_PUZZLES { settle(&mut waiting) } else { Ok(()) }
         })?;
-        settle(&mut waiting, out)?;
-        Ok(tally)
+        settle(&mut waiting)
     }
 
     /// The cells of the clues in the order in which they are tried.
@@ -158,7 +126,7 @@ impl Minimizers {
         cells
     }
 
-    fn write(&self, row: &Waiting, tally: &mut MinimizeTally, out: &mut Vec<u8>) {
+    fn write_row(&self, row: &Waiting, tally: &mut MinimizeTally, out: &mut Vec<u8>) {
         tally.puzzles += 1;
         match &row.state {
             Ok(clues) => {
@@ -173,6 +141,31 @@ impl Minimizers {
                 copy_line(&row.text, out);
             }
         }
+    }
+}
+
+impl RowJob for MinimizeJob {
+    type Tally = MinimizeTally;
+
+    const REWRITES: Option<&'static str> = Some("Minimize");
+
+    fn format(&self) -> &Format {
+        &self.format
+    }
+
+    fn job_bytes(&self) -> RangeInclusive<usize> {
+        MIN_JOB_BYTES..=MAX_JOB_BYTES
+    }
+
+    fn answer(
+        &self,
+        block: Block<'_>,
+        cancel: &AtomicBool,
+        rows: &mut Rows<'_, MinimizeTally>,
+    ) -> Result<(), Cancelled> {
+        let order = self.format.order();
+        let make = || default_strategy(order).solver(order);
+        self.idle.with(make, |solver| self.minimize_with(solver.as_mut(), block, cancel, rows))
     }
 }
 
@@ -251,7 +244,7 @@ fn reduce(solver: &mut dyn Solver, rows: &mut [Waiting], limit: &Limit<'_>) -> R
 
 #[cfg(test)]
 mod tests {
-    use super::super::named_tally::check_names;
+    use super::super::row_tally::check_names;
     use super::*;
 
     #[test]

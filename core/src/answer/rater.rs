@@ -1,20 +1,25 @@
 //! Ratings of many puzzles: how hard each is for a person, its clues, and whether each is needed.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use super::idle::Idle;
 use super::minimal::are_minimal;
-use super::named_tally::{Counters, HasCounters};
 use super::puzzle_reader::PuzzleReader;
+use super::result_rows::ResultRows;
 use super::row_batch::{RowBatch, WaitingRow, unique_problem};
-use super::{Block, Cancel, Cancelled, add_counts, read_rows};
+use super::row_job::{MIN_JOB_BYTES, RowJob, Rows};
+use super::row_tally::{Counters, HasCounters};
+use super::{Block, Cancel, Cancelled, CheckForm, PuzzleRow, add_counts};
 use crate::grid::{Grid, Order};
+use crate::poison::IgnorePoison as _;
 use crate::solver::{
     DEFAULT_NODE_LIMIT, Limit, Metrics, Propagation, Solver, Stop, Strategy as _, default_strategy,
 };
 use crate::techniques::{DEFAULT_EFFORT, Ending, Options, Rater, Rating, Score, Technique, TechniqueSet};
-use crate::text::{Format, Problem, PuzzleError};
+use crate::text::{ERROR_PREFIX, Format, Problem, PuzzleError};
 
 /// How puzzles are rated.
 #[derive(Clone, Copy, Debug)]
@@ -117,24 +122,6 @@ pub struct RateTally {
 }
 
 impl RateTally {
-    /// Adds another tally.
-    pub fn add(&mut self, other: &Self) {
-        self.puzzles += other.puzzles;
-        add_counts(&mut self.errors, &other.errors);
-        add_counts(&mut self.ratings, &other.ratings);
-        add_counts(&mut self.hardest, &other.hardest);
-        self.above += other.above;
-        self.beyond += other.beyond;
-        self.minimal += other.minimal;
-        self.minimal_known += other.minimal_known;
-    }
-
-    /// The number of puzzles without a rating because of an error.
-    #[must_use]
-    pub fn error_count(&self) -> u64 {
-        self.errors.values().sum()
-    }
-
     /// Counts a puzzle.
     pub fn count(&mut self, row: &RatedRow<'_>) {
         self.puzzles += 1;
@@ -168,6 +155,11 @@ impl HasCounters for RateTally {
             ("minimal_known", minimal_known),
         ];
         Counters { single, by_code: errors }
+    }
+
+    fn add_other_counts(&mut self, other: &Self) {
+        add_counts(&mut self.ratings, &other.ratings);
+        add_counts(&mut self.hardest, &other.hardest);
     }
 
     fn other_counts(&self) -> Vec<(String, u64)> {
@@ -210,7 +202,7 @@ impl HasCounters for RateTally {
 pub struct Raters {
     format: Format,
     task: RateTask,
-    idle: Idle<BlockRater>,
+    idle: Idle<(RowBatch, PuzzleRater)>,
 }
 
 impl Raters {
@@ -226,20 +218,6 @@ impl Raters {
         &self.format
     }
 
-    /// The tally of a block whose work panicked: every puzzle has that error, and is passed to
-    /// `visit`.
-    #[doc(hidden)]
-    pub fn internal_errors(&self, block: Block<'_>, mut visit: impl FnMut(&RatedRow<'_>)) -> RateTally {
-        let mut tally = RateTally::default();
-        read_rows(&self.format, block, |row| {
-            let error = PuzzleError { problem: Problem::Internal, line: Some(row.line) };
-            let row = RatedRow { line: row.line, row: row.row, puzzle: None, result: Err(error) };
-            tally.count(&row);
-            visit(&row);
-        });
-        tally
-    }
-
     /// Rates every puzzle of a block, and passes each to `visit`, in order. A rating that takes too
     /// long is given up alone, if `cancel` gives up single puzzles.
     ///
@@ -249,9 +227,13 @@ impl Raters {
         &self,
         block: Block<'_>,
         cancel: &dyn Cancel,
-        visit: impl FnMut(&RatedRow<'_>),
+        mut visit: impl FnMut(&RatedRow<'_>),
     ) -> Result<RateTally, Cancelled> {
-        self.with(|rater| rater.rate(&self.format, &self.task, block, cancel, visit))
+        self.with(|rows, rater, tally| {
+            rows.read_block(&self.format, block, |rows| {
+                rater.settle(rows, &self.task, block.text, cancel, tally, &mut visit)
+            })
+        })
     }
 
     /// Rates every puzzle of a reader, as if each stood on a line of its own, from `first_line` on,
@@ -267,14 +249,26 @@ impl Raters {
         reader: &mut impl PuzzleReader,
         first_line: u64,
         cancel: &dyn Cancel,
-        visit: impl FnMut(&RatedRow<'_>),
+        mut visit: impl FnMut(&RatedRow<'_>),
     ) -> Result<RateTally, Cancelled> {
         assert_eq!(reader.order(), self.format.order());
-        self.with(|rater| rater.rate_puzzles(&self.task, reader, first_line, cancel, visit))
+        self.with(|rows, rater, tally| {
+            rows.read_puzzles(reader, first_line, |rows| {
+                rater.settle(rows, &self.task, &[], cancel, tally, &mut visit)
+            })
+        })
     }
 
-    fn with<R>(&self, job: impl FnOnce(&mut BlockRater) -> R) -> R {
-        self.idle.with(|| BlockRater::new(self.format.order()), job)
+    /// Does a job with what one thread needs, and a new tally.
+    fn with(
+        &self,
+        job: impl FnOnce(&mut RowBatch, &mut PuzzleRater, &mut RateTally) -> Result<(), Cancelled>,
+    ) -> Result<RateTally, Cancelled> {
+        let order = self.format.order();
+        let make = || (RowBatch::for_strategy(order, default_strategy(order)), PuzzleRater::new(order));
+        let mut tally = RateTally::default();
+        self.idle.with(make, |(rows, rater)| job(rows, rater, &mut tally))?;
+        Ok(tally)
     }
 }
 
@@ -305,49 +299,6 @@ pub(super) fn rate_one(
         rating.ending = Ending::GaveUp;
     }
     Ok(rating)
-}
-
-/// The solvers and buffers with which one thread rates puzzles.
-struct BlockRater {
-    rows: RowBatch,
-    rater: PuzzleRater,
-}
-
-impl BlockRater {
-    fn new(order: Order) -> Self {
-        let rows = RowBatch::for_strategy(order, default_strategy(order));
-        Self { rows, rater: PuzzleRater::new(order) }
-    }
-
-    fn rate(
-        &mut self,
-        format: &Format,
-        task: &RateTask,
-        block: Block<'_>,
-        cancel: &dyn Cancel,
-        mut visit: impl FnMut(&RatedRow<'_>),
-    ) -> Result<RateTally, Cancelled> {
-        let mut tally = RateTally::default();
-        self.rows.read_block(format, block, |rows| {
-            self.rater.settle(rows, task, block.text, cancel, &mut tally, &mut visit)
-        })?;
-        Ok(tally)
-    }
-
-    fn rate_puzzles(
-        &mut self,
-        task: &RateTask,
-        reader: &mut impl PuzzleReader,
-        first_line: u64,
-        cancel: &dyn Cancel,
-        mut visit: impl FnMut(&RatedRow<'_>),
-    ) -> Result<RateTally, Cancelled> {
-        let mut tally = RateTally::default();
-        self.rows.read_puzzles(reader, first_line, |rows| {
-            self.rater.settle(rows, task, &[], cancel, &mut tally, &mut visit)
-        })?;
-        Ok(tally)
-    }
 }
 
 /// What rates puzzles that were read.
@@ -458,10 +409,128 @@ impl PuzzleRater {
     }
 }
 
+/// Ratings as rows.
+///
+/// As text, a puzzle has one line: `7.1/1.2/1.2 forcing chain`, `above 7.0`, `beyond`, or an error
+/// line.
+pub struct RateJob {
+    raters: Raters,
+    rows: Option<ResultRows>,
+    single: Mutex<Option<SingleRating>>,
+}
+
+/// A puzzle by itself, unless it could not be read, and its rating.
+type SingleRating = (Option<Grid>, Result<RatedPuzzle, PuzzleError>);
+
+/// The columns that are added to a row. Ratings stand only where the verdict is `rated`; nodes and
+/// guesses, those of the search by `propagation`, where it is `beyond`.
+const ADDED: [&str; 11] =
+    ["verdict", "er", "ep", "ed", "hardest", "steps", "techniques", "clues", "minimal", "nodes", "guesses"];
+
+impl RateJob {
+    /// Ratings in this form.
+    #[must_use]
+    pub fn new(format: Format, task: RateTask, form: CheckForm) -> Self {
+        let rows = ResultRows::new(form, &format, ADDED.into_iter());
+        Self { raters: Raters::new(format, task), rows, single: Mutex::new(None) }
+    }
+
+    /// The only puzzle of the last block that had only one, and its rating in full.
+    pub fn take_single(&self) -> Option<SingleRating> {
+        self.single.lock().ignore_poison().take()
+    }
+
+    /// Appends the rating of a puzzle: one line.
+    fn write_row(&self, rated: &RatedRow<'_>, out: &mut Vec<u8>) {
+        let Some(rows) = &self.rows else {
+            let line = match &rated.result {
+                Ok(found) => match found.search {
+                    Some(cost) => {
+                        let nodes = if cost.nodes == 1 { "node" } else { "nodes" };
+                        let guesses = if cost.guesses == 1 { "guess" } else { "guesses" };
+                        format!(
+                            "{} (a search takes {} {nodes} and {} {guesses})\n",
+                            found.rating, cost.nodes, cost.guesses
+                        )
+                    }
+                    None => format!("{}\n", found.rating),
+                },
+                Err(error) => format!("{ERROR_PREFIX}{error}\n"),
+            };
+            return out.extend_from_slice(line.as_bytes());
+        };
+        let mut row = rows.begin(rated.line, rated.row, rated.puzzle, self.format(), out);
+        row.text(rated.code().as_bytes());
+        let found = rated.result.as_ref().ok();
+        let rating = found.map(|found| &found.rating).filter(|rating| rating.ending == Ending::Solved);
+        let scores = |of: fn(&Rating) -> Option<Score>| rating.and_then(of);
+        for score in [scores(|r| r.er), scores(|r| r.ep), scores(|r| r.ed)] {
+            row.score(score);
+        }
+        row.text(rating.and_then(|rating| rating.hardest).map(|technique| technique.name().as_bytes()));
+        row.number(rating.map(|rating| rating.steps.into()));
+        row.text(rating.map(techniques).as_deref().map(str::as_bytes));
+        row.number(rated.puzzle.map(|puzzle| puzzle.filled() as u64));
+        row.flag(found.and_then(|found| found.is_minimal));
+        let search = found.and_then(|found| found.search);
+        row.number(search.map(|cost| cost.nodes));
+        row.number(search.map(|cost| cost.guesses));
+        row.end();
+    }
+}
+
+impl RowJob for RateJob {
+    type Tally = RateTally;
+
+    fn format(&self) -> &Format {
+        self.raters.format()
+    }
+
+    /// Some 200 puzzles of 81 cells at most, because more would gain nothing.
+    fn job_bytes(&self) -> RangeInclusive<usize> {
+        MIN_JOB_BYTES..=16 * 1024
+    }
+
+    fn heading(&self) -> Vec<u8> {
+        ResultRows::heading(self.rows.as_ref(), self.format())
+    }
+
+    fn answer(
+        &self,
+        block: Block<'_>,
+        cancel: &AtomicBool,
+        rows: &mut Rows<'_, RateTally>,
+    ) -> Result<(), Cancelled> {
+        let mut first = None;
+        rows.tally = self.raters.rate(block, cancel, |row| {
+            self.write_row(row, &mut rows.text);
+            first.get_or_insert_with(|| (row.puzzle.cloned(), row.result.clone()));
+        })?;
+        if rows.tally.puzzles == 1 {
+            *self.single.lock().ignore_poison() = first;
+        }
+        Ok(())
+    }
+
+    fn write_panic(&self, row: &PuzzleRow<'_>, rows: &mut Rows<'_, RateTally>) -> bool {
+        let result = Err(PuzzleError { problem: Problem::Internal, line: Some(row.line) });
+        let rated = RatedRow { line: row.line, row: row.row, puzzle: None, result };
+        rows.tally.count(&rated);
+        self.write_row(&rated, &mut rows.text);
+        true
+    }
+}
+
+/// The steps by technique: `hidden-single:45 naked-pair:2`.
+fn techniques(rating: &Rating) -> String {
+    let each = rating.counts().map(|(technique, count)| format!("{}:{count}", technique.name()));
+    each.collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::cancel::tests::GivesUpOne;
-    use super::super::named_tally::check_names;
+    use super::super::row_tally::check_names;
     use super::*;
     use crate::text::{Alphabet, Notation};
 

@@ -21,9 +21,27 @@ impl ResultRows {
         format: &Format,
         added: impl Iterator<Item = &'a str>,
     ) -> Option<Self> {
+        Self::with_lines(form, format, form.row_form() == Some(RowForm::Json), added)
+    }
+
+    /// Rows whose own columns have the line, so that it is no other.
+    pub(super) fn without_line<'a>(
+        form: CheckForm,
+        format: &Format,
+        added: impl Iterator<Item = &'a str>,
+    ) -> Option<Self> {
+        Self::with_lines(form, format, false, added)
+    }
+
+    fn with_lines<'a>(
+        form: CheckForm,
+        format: &Format,
+        has_lines: bool,
+        added: impl Iterator<Item = &'a str>,
+    ) -> Option<Self> {
         let form = form.row_form()?;
         let is_list = !RowWriter::keeps_columns(format, form);
-        let has_lines = is_list && form == RowForm::Json;
+        let has_lines = has_lines && is_list;
         let names = has_lines.then_some("line").into_iter().chain(is_list.then_some("puzzle"));
         let writer = RowWriter::new(format, form, names.chain(added));
         Some(Self { writer, is_list, has_lines })
@@ -36,6 +54,11 @@ impl ResultRows {
             rows.writer.write_heading(format, &mut heading);
         }
         heading
+    }
+
+    /// Whether the puzzle has a column, because the input has none.
+    pub(super) const fn has_puzzles(&self) -> bool {
+        self.is_list
     }
 
     /// Appends the columns that a row has by itself, so that what was found can follow.

@@ -1,22 +1,19 @@
 //! `sudoku canon`: the same text for all puzzles that are the same but for symmetry.
 
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
-use sudoku_stream::answer::{CanonTally, CanonTask, CanonWriter, Canonizers, CheckForm, NamedTally as _};
+use sudoku_stream::answer::{CanonJob, CanonTally, CanonTask, CheckForm, RowTally as _};
 use sudoku_stream::canon::Basis;
-use sudoku_stream::offline::{self, Progress};
-use sudoku_stream::pipeline;
+use sudoku_stream::input::Reader;
+use sudoku_stream::offline::Progress;
+use sudoku_stream::text::Format;
 
-use crate::cli::early_end::EarlyEnd;
-use crate::cli::input::InputArgs;
-use crate::cli::output::OutputArgs;
-use crate::cli::resume::{ResumeArgs, RowsRun};
-use crate::cli::rows::{EachInput, ErrorLines};
-use crate::cli::run::RunArgs;
-use crate::cli::{interrupt, print, rows, value};
+use crate::cli::input::{Input, InputArgs};
+use crate::cli::resume::{RowArgs, RowsRun};
+use crate::cli::row_command::RowCommand;
+use crate::cli::rows::{self, ErrorLines};
+use crate::cli::{print, value};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,88 +66,51 @@ pub struct CanonArgs {
     fail_on_error: bool,
 
     #[command(flatten)]
-    out: OutputArgs,
-
-    #[command(flatten)]
-    resume: ResumeArgs,
-
-    #[command(flatten)]
-    run: RunArgs,
+    rows: RowArgs,
 }
 
 impl CanonArgs {
     /// The form of the report: the one asked for, or that of a file by its name.
     fn form(&self) -> CheckForm {
-        self.out.check_form(self.format)
+        self.rows.out.check_form(self.format)
     }
+}
 
-    /// How inputs and the output are opened.
+impl RowCommand for CanonArgs {
+    type Job = CanonJob;
+
     fn rows(&self) -> RowsRun<'_> {
-        RowsRun {
-            command: "canon",
-            out: &self.out,
-            resume: self.resume,
-            form: self.form(),
-            has_rows: true,
-            keeps_rows: true,
-            item: "puzzle",
-            options: vec![
-                ("--format", Some(self.form().to_string())),
-                ("--by", self.by.map(|basis| basis.to_string())),
-                ("--disguise", self.disguise.then(String::new)),
-            ],
-            is_quiet: self.run.progress.quiet,
-        }
+        // Every argument is named, so that no option is forgotten on which the rows depend.
+        let Self { input, by, disguise, format: _, fail_on_error: _, rows } = self;
+        let form = self.form();
+        let options = vec![
+            ("--format", Some(form.to_string())),
+            ("--by", by.map(|basis| basis.to_string())),
+            ("--disguise", disguise.then(String::new)),
+        ];
+        RowsRun::new("canon", input, rows, form, options)
     }
-}
 
-/// Runs `sudoku canon`.
-pub fn run(args: &CanonArgs) -> anyhow::Result<ExitCode> {
-    let mut errors = ErrorLines::new(args.fail_on_error);
-    let ended = answer(args, &mut errors);
-    errors.exit_code(ended)
-}
-
-/// Answers every puzzle, and counts in `errors` the error lines.
-fn answer(args: &CanonArgs, errors: &mut ErrorLines) -> Result<(), EarlyEnd> {
-    let begin = Instant::now();
-    let cancel = interrupt::flag()?;
-    let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
-    let task = CanonTask { basis: args.by, ..CanonTask::default() };
-    let inputs = args.input.all()?;
-    rows::check_is_one(&inputs, args.form())?;
-    let mut tally = CanonTally::default();
-    let each = EachInput {
-        inputs: &inputs,
-        rows: args.rows(),
-        progress: &args.run.progress,
-        cancel: &cancel,
-        rewrites: None,
-        check: |reader, input| rows::check_9x9(reader, input, None),
-        recall: CanonTally::from_named,
-    };
-    let done = |progress: &Progress, _: &CanonTally, is_table| {
-        format!("{} answered", each.rows.counted(progress.tally.answers, is_table))
-    };
-    let before = each.run(&mut tally, done, |input, reader, output, bar, tally| {
-        let canonizers = Arc::new(Canonizers::new(reader.format().clone(), task));
-        let writer = CanonWriter::new(args.form(), reader.format(), args.disguise);
-        // An earlier run can only have answered a part of a single input.
-        let earlier = if input.is_only() { tally.puzzles } else { 0 };
-        let result = offline::canon(reader, &canonizers, writer, &pool, &cancel, |part| {
-            tally.add(&part.tally);
-            bar.advance(part.end, tally.puzzles - earlier, "puzzles", begin);
-            let text = input.named(args.form(), part.text);
-            Ok(output.add_rows(part.end, part.prefix, &text, part.tally.puzzles, tally.named())?)
-        });
-        errors.count(tally.error_count(), input);
-        result
-    })?;
-    let time = before + begin.elapsed();
-    if !args.run.progress.quiet && tally.puzzles > 1 {
-        print::status_line(&summary(&tally, time));
+    fn job(&self, format: Format) -> anyhow::Result<CanonJob> {
+        let task = CanonTask { basis: self.by, ..CanonTask::default() };
+        Ok(CanonJob::new(format, task, self.form(), self.disguise))
     }
-    Ok(())
+
+    fn check(&self, reader: &Reader, input: &Input) -> anyhow::Result<()> {
+        rows::check_9x9(reader, input, None)
+    }
+
+    fn error_lines(&self) -> Option<ErrorLines> {
+        Some(ErrorLines::new(self.fail_on_error))
+    }
+
+    fn done(&self, _: &Progress, _: &CanonTally, counted: String) -> String {
+        format!("{counted} answered")
+    }
+
+    fn summary(&self, tally: &CanonTally, time: Duration, _: bool) -> Vec<String> {
+        Vec::from_iter((tally.puzzles > 1).then(|| summary(tally, time)))
+    }
 }
 
 /// `49,158 puzzles in 0.124 s, 396,000 a second: 49,158 by solution, 3 with automorphisms.`
@@ -168,11 +128,5 @@ fn summary(tally: &CanonTally, time: Duration) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, kind)| format!("{} {kind}", print::thousands(*count)))
         .collect();
-    format!(
-        "{} in {:.3} s, {} a second: {}.",
-        print::counted(tally.puzzles, "puzzle"),
-        time.as_secs_f64(),
-        print::per_second(tally.puzzles, time),
-        kinds.join(", ")
-    )
+    format!("{}: {}.", print::in_time(tally.puzzles, "puzzle", time), kinds.join(", "))
 }

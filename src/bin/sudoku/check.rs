@@ -1,30 +1,22 @@
 //! `sudoku check`: whether solutions are right, and which cells of grids break which rule.
 
 use std::fmt::Write as _;
-use std::mem;
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::Duration;
 
-use anyhow::anyhow;
 use clap::Args;
 use sudoku_stream::answer::{
-    Check, CheckForm, CheckTally, CheckTask, Checkers, Finding, Mistake, NamedTally as _,
+    Check, CheckForm, CheckJob, CheckReport, CheckTally, CheckTask, Finding, Mistake, RowTally as _,
 };
-use sudoku_stream::offline::{self, CheckReport, CheckedPart, OfflineError, Output, Progress};
-use sudoku_stream::pipeline::{self, ThreadPool};
+use sudoku_stream::offline::{Output, OutputError, RowPart};
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
 use sudoku_stream::text::{Format, Problem};
 
-use crate::cli::early_end::{EarlyEnd, exit_code};
 use crate::cli::input::{Input, InputArgs};
-use crate::cli::interrupt;
-use crate::cli::output::OutputArgs;
-use crate::cli::resume::{ResumeArgs, RowsRun};
-use crate::cli::run::RunArgs;
+use crate::cli::print;
+use crate::cli::resume::{RowArgs, RowsRun};
+use crate::cli::row_command::{EndedInput, RowCommand};
+use crate::cli::rows::ErrorLines;
 use crate::cli::value::{self, whole};
-use crate::cli::{exit, print, rows};
 
 /// The most flaws of one grid that are printed.
 const MAX_FLAWS_SHOWN: usize = 10;
@@ -78,203 +70,122 @@ pub struct CheckArgs {
     node_limit: u64,
 
     #[command(flatten)]
-    out: OutputArgs,
-
-    #[command(flatten)]
-    resume: ResumeArgs,
-
-    #[command(flatten)]
-    run: RunArgs,
+    rows: RowArgs,
 }
 
 impl CheckArgs {
     /// The form of the report: the one asked for, or that of a file by its name.
     fn form(&self) -> CheckForm {
-        self.out.check_form(self.format)
+        self.rows.out.check_form(self.format)
     }
 
-    /// The rows that are reported.
-    fn report(&self) -> CheckReport {
-        let form = self.form();
-        let is_text = form == CheckForm::Text;
-        let limit = if is_text && !self.only_failures { self.limit } else { usize::MAX };
-        CheckReport { form, with_right: !is_text && !self.only_failures, limit }
+    /// Whether the report is for a person: some rows and a summary.
+    fn has_summary(&self) -> bool {
+        self.form() == CheckForm::Text && !self.only_failures
     }
 
-    /// How inputs and the output are opened.
+    /// The most rows that are reported.
+    fn most(&self) -> usize {
+        if self.has_summary() { self.limit } else { usize::MAX }
+    }
+
+    /// The name of the input in every line that is about it, where it needs one.
+    fn named(&self, input: &Input, text: Vec<u8>) -> Vec<u8> {
+        if input.origin().is_none() || self.form() != CheckForm::Text {
+            return text;
+        }
+        let text = String::from_utf8_lossy(&text);
+        text.lines().map(|line| input.sentence(line) + "\n").collect::<String>().into_bytes()
+    }
+}
+
+impl RowCommand for CheckArgs {
+    type Job = CheckJob;
+
     fn rows(&self) -> RowsRun<'_> {
-        let has_limit = self.form() == CheckForm::Text && !self.only_failures;
+        // Every argument is named, so that no option is forgotten on which the rows depend.
+        let Self { input, unique, only_failures, limit, format: _, node_limit, rows } = self;
+        let form = self.form();
+        let options = vec![
+            ("--format", Some(form.to_string())),
+            ("--unique", unique.then(String::new)),
+            ("--only-failures", only_failures.then(String::new)),
+            ("--limit", self.has_summary().then(|| limit.to_string())),
+            ("--node-limit", Some(node_limit.to_string())),
+        ];
         RowsRun {
-            command: "check",
-            out: &self.out,
-            resume: self.resume,
-            form: self.form(),
-            has_rows: true,
-            keeps_rows: !self.only_failures,
+            keeps_rows: !only_failures,
             item: unit(false),
-            options: vec![
-                ("--format", Some(self.form().to_string())),
-                ("--unique", self.unique.then(String::new)),
-                ("--only-failures", self.only_failures.then(String::new)),
-                ("--limit", has_limit.then(|| self.limit.to_string())),
-                ("--node-limit", Some(self.node_limit.to_string())),
-            ],
-            is_quiet: self.run.progress.quiet,
+            ..RowsRun::new("check", input, rows, form, options)
         }
     }
-}
 
-/// Runs `sudoku check`.
-pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
-    let mut tally = CheckTally::default();
-    let ended = check(args, &mut tally);
-    exit_code(ended, exit::by_errors(tally.failure_count() > 0))
-}
-
-/// Checks every grid, and counts in `tally` what is found.
-fn check(args: &CheckArgs, tally: &mut CheckTally) -> Result<(), EarlyEnd> {
-    let begin = Instant::now();
-    let cancel = interrupt::flag()?;
-    let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
-    let inputs = args.input.all()?;
-    let rows = args.rows();
-    rows.check(inputs.len())?;
-    rows::check_is_one(&inputs, args.form())?;
-    rows.look_at_all(&inputs, &cancel, None)?;
-    let mut run = CheckRun { args, rows, cancel, pool, begin, output: None, tally, listed: 0 };
-    let mut has_table = false;
-    for input in &inputs {
-        has_table |= run.check(input)?;
+    fn job(&self, format: Format) -> anyhow::Result<CheckJob> {
+        let (is_unique, node_limit) = (self.unique, self.node_limit);
+        let with_right = self.form() != CheckForm::Text && !self.only_failures;
+        let report = CheckReport { form: self.form(), with_right, limit: self.most() };
+        Ok(CheckJob::new(format, CheckTask { is_unique, node_limit, ..CheckTask::default() }, report))
     }
-    let CheckRun { rows, output, tally, .. } = run;
-    let mut time = begin.elapsed();
-    if let Some(output) = output {
-        time += output.earlier();
-        output.finish()?;
-    }
-    if !args.run.progress.quiet && tally.rows > 1 {
-        let rows = rows.counted(tally.rows, has_table);
-        let rate = print::per_second(tally.rows, time);
-        print::status_line(&format!("{rows} in {:.3} s, {rate} a second.", time.as_secs_f64()));
-    }
-    Ok(())
-}
 
-/// A check of one input or several.
-struct CheckRun<'a> {
-    args: &'a CheckArgs,
-    rows: RowsRun<'a>,
-    cancel: Arc<AtomicBool>,
-    pool: Arc<ThreadPool>,
-    begin: Instant,
-    /// Opened with the first input, because an input must not be the output.
-    output: Option<Output>,
-    /// What was found in the inputs that are done, or in the only one by an earlier run that is
-    /// resumed.
-    tally: &'a mut CheckTally,
-    /// The failures listed for them.
-    listed: usize,
-}
+    /// Every row that is not right is what was looked for.
+    fn error_lines(&self) -> Option<ErrorLines> {
+        Some(ErrorLines::new(true))
+    }
 
-impl CheckRun<'_> {
-    /// Checks one input. Returns whether its grids are the rows of a table.
-    fn check(&mut self, input: &Input) -> Result<bool, EarlyEnd> {
-        let args = self.args;
-        let Self { rows, output, tally, .. } = self;
-        let recall = |counts: &_| CheckTally::from_named(counts).map(|counted| **tally = counted).is_some();
-        let Some((reader, output)) = rows.open(input, output, &self.cancel, |_| Ok(()), recall)? else {
-            return Err(self.stopped(false, OfflineError::Cancelled));
-        };
-        // An earlier run can only have checked a part of a single input.
-        let mut tally = if input.is_only() { mem::take(self.tally) } else { CheckTally::default() };
-        let (name, format) = (reader.name().to_owned(), reader.format().clone());
-        let task = CheckTask { is_unique: args.unique, node_limit: args.node_limit, ..CheckTask::default() };
-        let checkers = Arc::new(Checkers::new(format.clone(), task));
-        let bar = self.rows.bar(&args.run.progress, input, &reader, output.progress());
-        let mut report = args.report();
-        let limit = report.limit.saturating_sub(self.listed);
-        report.limit = limit.saturating_sub(count(tally.failure_count()));
-        let has_summary = report.form == CheckForm::Text && !args.only_failures;
-        let is_named = input.origin().is_some() && report.form == CheckForm::Text;
-        let named = |text: &[u8]| -> Vec<u8> {
-            if !is_named {
-                return text.to_vec();
-            }
-            let text = String::from_utf8_lossy(text);
-            text.lines().map(|line| input.sentence(line) + "\n").collect::<String>().into_bytes()
-        };
-        // A single grid is described, so the first report waits for another grid or the end.
-        let mut first: Option<CheckedPart> = None;
-        let (begin, rows_before, rows_earlier) = (self.begin, self.tally.rows, tally.rows);
-        let result = offline::check(reader, &checkers, report, &self.pool, &self.cancel, |mut part| {
-            tally.add(&part.tally);
-            bar.advance(part.end, rows_before + tally.rows - rows_earlier, "rows", begin);
-            if has_summary && tally.rows == 1 {
-                if part.single.is_some() {
-                    first = Some(part);
-                    return Ok(());
-                }
-                if first.is_some() {
-                    return Ok(());
-                }
-            }
-            let mut rows = part.tally.rows;
-            if let Some(first) = first.take() {
-                rows += first.tally.rows;
-                part.text.splice(0..0, first.text);
-            }
-            Ok(output.add_rows(part.end, part.prefix, &named(&part.text), rows, tally.named())?)
-        });
-        bar.finish_and_clear();
-        self.tally.add(&tally);
-        if let Err(error) = result {
-            return Err(self.stopped(format.is_table(), error));
+    fn shown(tally: &CheckTally) -> (u64, &'static str) {
+        (tally.rows, "rows")
+    }
+
+    fn edit(&self, input: &Input, _: CheckForm, part: RowPart<CheckTally>, failures: u64) -> Vec<u8> {
+        let (mut text, listed) = (part.text, usize::try_from(failures).unwrap_or(usize::MAX));
+        if self.has_summary() {
+            // Each report is a line.
+            let kept = text.split_inclusive(|&byte| byte == b'\n').take(self.limit.saturating_sub(listed));
+            text.truncate(kept.map(<[u8]>::len).sum());
         }
-        if tally.rows == 0 {
-            return Err(anyhow!("{name} is empty.").into());
-        }
-        let is_told = !args.run.progress.quiet;
-        let failures = tally.failure_count();
-        match first.and_then(|part| part.single) {
-            Some((check, finding)) => {
-                let is_alone = input.origin().is_none() || input.is_by_itself();
-                let report = describe_single(&check, &finding, is_alone);
-                output.write(&named(report.as_bytes()))?;
-            }
-            None if has_summary => {
-                let line = format!("{name}: {}.\n", summary(&tally, &format));
-                output.write(line.as_bytes())?;
-                let limit = limit as u64;
-                if failures > limit && is_told {
-                    let all = print::thousands(failures);
-                    print::status_line(&format!(
-                        "{} of {all} are listed; --only-failures lists all.",
-                        limit.min(failures)
-                    ));
-                }
-            }
-            None if is_told => print::status_line(&format!("{name}: {}.", summary(&tally, &format))),
-            None => {}
-        }
-        self.listed += count(failures).min(limit);
-        Ok(format.is_table())
+        self.named(input, text)
     }
 
-    /// Ends a run that failed or was interrupted.
-    fn stopped(&mut self, is_table: bool, error: OfflineError) -> EarlyEnd {
-        let checked = |progress: &Progress| self.rows.counted(progress.tally.answers, is_table);
-        self.rows.stopped(self.output.take(), checked, error)
+    fn describes(&self, _: &Input) -> bool {
+        self.has_summary()
+    }
+
+    fn describe(&self, job: &CheckJob, input: &Input) -> Option<String> {
+        let (check, finding) = job.take_single()?;
+        let is_alone = input.origin().is_none() || input.is_by_itself();
+        let report = describe_single(&check, &finding, is_alone);
+        String::from_utf8(self.named(input, report.into_bytes())).ok()
+    }
+
+    fn end_input(&self, ended: &EndedInput<'_, CheckTally>, output: &mut Output) -> Result<(), OutputError> {
+        let EndedInput { name, format, tally, before } = ended;
+        let is_told = !self.rows.run.progress.quiet;
+        let line = format!("{name}: {}.", summary(tally, format));
+        if !self.has_summary() {
+            if is_told {
+                print::status_line(&line);
+            }
+            return Ok(());
+        }
+        output.write((line + "\n").as_bytes())?;
+        let (failures, listed) = (tally.error_count(), before.error_count());
+        let left = (self.limit as u64).saturating_sub(listed);
+        if failures > left && is_told {
+            let all = print::thousands(failures);
+            print::status_line(&format!("{left} of {all} are listed; --only-failures lists all."));
+        }
+        Ok(())
+    }
+
+    fn summary(&self, tally: &CheckTally, time: Duration, has_table: bool) -> Vec<String> {
+        let line = || print::in_time(tally.rows, unit(has_table), time) + ".";
+        Vec::from_iter((tally.rows > 1).then(line))
     }
 }
 
 /// What a row is called: a `row` of a table, a `grid` of others.
 const fn unit(is_table: bool) -> &'static str {
     if is_table { "row" } else { "grid" }
-}
-
-/// A number of rows, as far as one in memory goes.
-fn count(rows: u64) -> usize {
-    usize::try_from(rows).unwrap_or(usize::MAX)
 }
 
 /// `3 rows` of a table, `3 grids` of others.
@@ -285,7 +196,7 @@ fn counted_rows(rows: u64, format: &Format) -> String {
 /// `9 rows of 9x9: 5 right, 2 wrong, 2 badly formed (1 rule_broken, 1 wrong_length)`.
 fn summary(tally: &CheckTally, format: &Format) -> String {
     let mut summary = format!("{} of {}", counted_rows(tally.rows, format), format.order());
-    let failures = tally.failure_count();
+    let failures = tally.error_count();
     if failures == 0 {
         return summary + ", all right";
     }
@@ -301,16 +212,12 @@ fn summary(tally: &CheckTally, format: &Format) -> String {
             parts.push(format!("{} {words}", print::thousands(*count)));
         }
     }
-    let bad: Vec<(&str, u64)> = Problem::CODES
-        .into_iter()
-        .filter(|code| !Finding::CODES.contains(code))
-        .filter_map(|code| Some((code, *tally.failures.get(code)?)))
-        .collect();
+    let is_bad = |code: &&&str| !Finding::CODES.contains(*code);
+    let known = |code| tally.failures.get_key_value(code);
+    let bad: Vec<_> = Problem::CODES.iter().filter(is_bad).filter_map(known).collect();
     if !bad.is_empty() {
-        let kinds: Vec<String> =
-            bad.iter().map(|(code, count)| format!("{} {code}", print::thousands(*count))).collect();
-        let all: u64 = bad.iter().map(|(_, count)| count).sum();
-        parts.push(format!("{} badly formed ({})", print::thousands(all), kinds.join(", ")));
+        let all: u64 = bad.iter().map(|(_, count)| *count).sum();
+        parts.push(format!("{} badly formed ({})", print::thousands(all), print::by_code(bad)));
     }
     summary += &format!(": {}", parts.join(", "));
     summary

@@ -1,23 +1,18 @@
 //! `sudoku disguise`: puzzles and their solutions by random symmetries.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Instant;
+use std::cell::Cell;
+use std::time::Duration;
 
 use clap::Args;
-use sudoku_stream::answer::{CheckForm, DisguiseTally, DisguiseTask, NamedTally as _};
+use sudoku_stream::answer::{CheckForm, DisguiseJob, DisguiseTally, DisguiseTask, RowTally as _};
 use sudoku_stream::generate::any_seed;
-use sudoku_stream::offline::{self, Progress};
-use sudoku_stream::pipeline;
+use sudoku_stream::text::Format;
 
-use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
-use crate::cli::output::OutputArgs;
-use crate::cli::resume::{ResumeArgs, RowsRun};
-use crate::cli::rows::{self, EachInput};
-use crate::cli::run::RunArgs;
+use crate::cli::resume::{RowArgs, RowsRun};
+use crate::cli::row_command::RowCommand;
 use crate::cli::value::whole;
-use crate::cli::{interrupt, print};
+use crate::cli::{print, rows};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,111 +49,62 @@ pub struct DisguiseArgs {
     with_original: bool,
 
     #[command(flatten)]
-    out: OutputArgs,
-
-    #[command(flatten)]
-    resume: ResumeArgs,
-
-    #[command(flatten)]
-    run: RunArgs,
+    rows: RowArgs,
 }
 
-impl DisguiseArgs {
-    /// How inputs and the output are opened.
+/// A run of `sudoku disguise`.
+pub struct DisguiseRun<'a> {
+    args: &'a DisguiseArgs,
+    /// The one given, or a random one.
+    seed: Cell<u64>,
+}
+
+impl<'a> From<&'a DisguiseArgs> for DisguiseRun<'a> {
+    fn from(args: &'a DisguiseArgs) -> Self {
+        Self { args, seed: args.seed.unwrap_or_else(any_seed).into() }
+    }
+}
+
+impl RowCommand for DisguiseRun<'_> {
+    type Job = DisguiseJob;
+
     fn rows(&self) -> RowsRun<'_> {
-        RowsRun {
-            command: "disguise",
-            out: &self.out,
-            resume: self.resume,
-            form: CheckForm::Text,
-            has_rows: true,
-            keeps_rows: true,
-            item: "puzzle",
-            options: vec![
-                ("--times", Some(self.times.to_string())),
-                ("--seed", self.seed.map(|seed| seed.to_string())),
-                ("--with-original", self.with_original.then(String::new)),
-            ],
-            is_quiet: self.run.progress.quiet,
-        }
-    }
-}
-
-/// The name of the seed beside the counts of a run.
-const SEED: &str = "seed";
-
-/// What was disguised so far, and by which seed: a random one is recorded too, because a run that is
-/// resumed goes on with it.
-struct Disguised {
-    tally: DisguiseTally,
-    seed: u64,
-}
-
-impl Disguised {
-    /// Every number under a name, for a record of an unfinished run.
-    fn named(&self) -> BTreeMap<String, u64> {
-        self.tally.named().into_iter().chain([(SEED.to_owned(), self.seed)]).collect()
+        // Every argument is named, so that no option is forgotten on which the rows depend.
+        let DisguiseArgs { input, times, seed, with_original, rows } = self.args;
+        let options = vec![
+            ("--times", Some(times.to_string())),
+            ("--seed", seed.map(|seed| seed.to_string())),
+            ("--with-original", with_original.then(String::new)),
+        ];
+        RowsRun::new("disguise", input, rows, CheckForm::Text, options)
     }
 
-    /// What has these numbers. `None` if they are not those of [`Self::named`].
-    fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
-        let mut named = named.clone();
-        let seed = named.remove(SEED)?;
-        Some(Self { tally: DisguiseTally::from_named(&named)?, seed })
+    fn job(&self, format: Format) -> anyhow::Result<DisguiseJob> {
+        let (times, seed, with_original) = (self.args.times, self.seed.get(), self.args.with_original);
+        Ok(DisguiseJob::new(format, DisguiseTask { times, seed, with_original }))
     }
-}
 
-/// Runs `sudoku disguise`.
-pub fn run(args: &DisguiseArgs) -> Result<(), EarlyEnd> {
-    let begin = Instant::now();
-    let cancel = interrupt::flag()?;
-    let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
-    let inputs = args.input.all()?;
-    let seed = args.seed.unwrap_or_else(any_seed);
-    let mut disguised = Disguised { tally: DisguiseTally::default(), seed };
-    let each = EachInput {
-        inputs: &inputs,
-        rows: args.rows(),
-        progress: &args.run.progress,
-        cancel: &cancel,
-        rewrites: Some("Disguise"),
-        check: |_, _| Ok(()),
-        recall: Disguised::from_named,
-    };
-    let done =
-        |progress: &Progress, _: &Disguised, is_table| each.rows.counted(progress.tally.answers, is_table);
-    let before = each.run(&mut disguised, done, |_, reader, output, bar, disguised| {
-        let (times, seed, with_original) = (args.times, disguised.seed, args.with_original);
-        let task = DisguiseTask { times, seed, with_original };
-        // An earlier run can only have done a part of a single input.
-        let earlier = if inputs.len() == 1 { disguised.tally.written } else { 0 };
-        offline::disguise(reader, task, &pool, &cancel, |part| {
-            disguised.tally.add(&part.tally);
-            bar.advance(part.done, disguised.tally.written - earlier, "rows", begin);
-            if !part.is_complete {
-                return Ok(output.write(&part.text)?);
-            }
-            let rows = disguised.tally.puzzles - output.progress().tally.answers;
-            Ok(output.add_rows(part.done, part.prefix, &part.text, rows, disguised.named())?)
-        })
-    })?;
-    let Disguised { tally, seed } = disguised;
-    if !args.run.progress.quiet {
-        if args.seed.is_none() {
-            print::status_line(&format!("The seed was {seed}."));
+    fn seed(&self) -> Option<&Cell<u64>> {
+        Some(&self.seed)
+    }
+
+    fn shown(tally: &DisguiseTally) -> (u64, &'static str) {
+        (tally.written, "rows")
+    }
+
+    fn summary(&self, tally: &DisguiseTally, time: Duration, _: bool) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.args.seed.is_none() {
+            lines.push(format!("The seed was {}.", self.seed.get()));
         }
         if tally.puzzles > 1 {
-            let (time, rows) = (before + begin.elapsed(), print::counted(tally.written, "row"));
-            print::status_line(&format!(
-                "{} in disguise: {rows} in {:.3} s, {} a second.",
+            lines.push(format!(
+                "{} in disguise: {}.",
                 print::counted(tally.puzzles - tally.error_count(), "puzzle"),
-                time.as_secs_f64(),
-                print::per_second(tally.written, time)
+                print::in_time(tally.written, "row", time)
             ));
         }
-        if let Some(copied) = rows::copied(&tally.errors) {
-            print::status_line(&copied);
-        }
+        lines.extend(rows::copied(&tally.errors));
+        lines
     }
-    Ok(())
 }

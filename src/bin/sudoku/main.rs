@@ -45,7 +45,7 @@ use sudoku_stream::build_info;
 
 use cli::deferred::Deferred;
 use cli::early_end::{EarlyEnd, exit_code};
-use cli::{exit, print};
+use cli::{exit, print, row_command};
 
 /// The ways to call it, the shortest first.
 const USAGE: &str = "\
@@ -236,18 +236,18 @@ fn run_command(command: Command) -> Result<ExitCode, EarlyEnd> {
     Ok(match command {
         Command::Solve(Deferred(args)) => solve::run(&args)?,
         Command::Count(Deferred(args)) => solve::run(&args.into())?,
-        Command::Solutions(Deferred(args)) => solutions::run(&args)?,
+        Command::Solutions(Deferred(args)) => row_command::run(&args)?,
         Command::Validate(Deferred(args)) => validate::run(&args)?,
-        Command::Check(Deferred(args)) => check::run(&args)?,
+        Command::Check(Deferred(args)) => row_command::run(&args)?,
         Command::Join(Deferred(args)) => join::run(&args)?,
         Command::Show(Deferred(args)) => show::run(&args)?,
-        Command::Canon(Deferred(args)) => canon::run(&args)?,
+        Command::Canon(Deferred(args)) => row_command::run(&args)?,
         Command::Dedup(Deferred(args)) => dedup::run(&args).map(|()| ExitCode::SUCCESS)?,
         Command::Split(Deferred(args)) => split::run(&args)?,
-        Command::Disguise(Deferred(args)) => disguise::run(&args).map(|()| ExitCode::SUCCESS)?,
-        Command::Minimize(Deferred(args)) => minimize::run(&args).map(|()| ExitCode::SUCCESS)?,
+        Command::Disguise(Deferred(args)) => row_command::run(&disguise::DisguiseRun::from(&args))?,
+        Command::Minimize(Deferred(args)) => row_command::run(&args)?,
         Command::Hint(Deferred(args)) => hint::run(&args)?,
-        Command::Rate(Deferred(args)) => rate::run(&args)?,
+        Command::Rate(Deferred(args)) => row_command::run(&rate::RateRun::new(&args)?)?,
         Command::Steps(Deferred(args)) => steps::run(&args)?,
         Command::Trace(Deferred(args)) => trace::run(&args)?,
         Command::Generate(Deferred(args)) => generate::run(&args)?,

@@ -2,31 +2,23 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _};
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::Duration;
 
-use anyhow::anyhow;
 use clap::Args;
-use sudoku_stream::answer::{CheckForm, NamedTally as _, RateTally, RateTask, RatedPuzzle, Raters};
+use sudoku_stream::answer::{CheckForm, RateJob, RateTally, RateTask, RatedPuzzle};
 use sudoku_stream::grid::Grid;
-use sudoku_stream::offline::{self, OfflineError, Output, Progress, RatedPart};
-use sudoku_stream::pipeline::{self, ThreadPool};
+use sudoku_stream::offline::{Output, OutputError, Progress};
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
 use sudoku_stream::techniques::{DEFAULT_EFFORT, Score};
-use sudoku_stream::text::{Problem, PuzzleError};
+use sudoku_stream::text::{Format, Problem, PuzzleError};
 
 use crate::cli::by_hand::{self, TechniqueArgs};
-use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::{Input, InputArgs};
-use crate::cli::interrupt;
-use crate::cli::output::OutputArgs;
-use crate::cli::resume::{ResumeArgs, RowsRun};
+use crate::cli::print;
+use crate::cli::resume::{RowArgs, RowsRun};
+use crate::cli::row_command::RowCommand;
 use crate::cli::rows::ErrorLines;
-use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
-use crate::cli::{print, rows};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,184 +74,103 @@ pub struct RateArgs {
     fail_on_error: bool,
 
     #[command(flatten)]
-    out: OutputArgs,
-
-    #[command(flatten)]
-    resume: ResumeArgs,
-
-    #[command(flatten)]
-    run: RunArgs,
+    rows: RowArgs,
 }
 
 impl RateArgs {
     /// The form of the report: the one asked for, or that of a file by its name.
     fn form(&self) -> CheckForm {
-        if self.summary { CheckForm::Text } else { self.out.check_form(self.format) }
-    }
-
-    /// How inputs and the output are opened.
-    fn rows(&self) -> RowsRun<'_> {
-        let [only, no_uniqueness] = self.techniques.options();
-        RowsRun {
-            command: "rate",
-            out: &self.out,
-            resume: self.resume,
-            form: self.form(),
-            has_rows: !self.summary,
-            keeps_rows: true,
-            item: "puzzle",
-            options: vec![
-                ("--format", Some(self.form().to_string())),
-                ("--up-to", self.up_to.map(|score| score.to_string())),
-                only,
-                no_uniqueness,
-                ("--effort", Some(self.effort.to_string())),
-            ],
-            is_quiet: self.run.progress.quiet,
-        }
+        if self.summary { CheckForm::Text } else { self.rows.out.check_form(self.format) }
     }
 }
 
-/// Runs `sudoku rate`.
-pub fn run(args: &RateArgs) -> anyhow::Result<ExitCode> {
-    let mut errors = ErrorLines::new(args.fail_on_error);
-    let ended = rate(args, &mut errors);
-    errors.exit_code(ended)
-}
-
-/// Rates every puzzle, and counts in `errors` the error lines.
-fn rate(args: &RateArgs, errors: &mut ErrorLines) -> Result<(), EarlyEnd> {
-    let begin = Instant::now();
-    let cancel = interrupt::flag()?;
-    let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
-    let task = RateTask {
-        techniques: args.techniques.set()?,
-        up_to: args.up_to,
-        effort: args.effort,
-        node_limit: DEFAULT_NODE_LIMIT,
-        with_minimal: true,
-    };
-    let inputs = args.input.all()?;
-    let rows = args.rows();
-    rows.check(inputs.len())?;
-    rows::check_is_one(&inputs, args.form())?;
-    rows.look_at_all(&inputs, &cancel, None)?;
-    let mut run =
-        RateRun { args, rows, task, cancel, pool, begin, output: None, tally: RateTally::default() };
-    for input in &inputs {
-        let rated = run.rate(input);
-        errors.count(run.tally.error_count(), input);
-        rated?;
-    }
-    let RateRun { mut output, tally, .. } = run;
-    if args.summary
-        && let Some(output) = &mut output
-    {
-        output.write(table(&tally).as_bytes())?;
-    }
-    let mut time = begin.elapsed();
-    if let Some(output) = output {
-        time += output.earlier();
-        output.finish()?;
-    }
-    if !args.run.progress.quiet && tally.puzzles > 1 {
-        if !args.summary {
-            print::status_line(table(&tally).trim_end());
-        }
-        print::status_line(&format!(
-            "{} in {:.3} s, {} a second.",
-            print::counted(tally.puzzles, "puzzle"),
-            time.as_secs_f64(),
-            print::per_second(tally.puzzles, time)
-        ));
-    }
-    Ok(())
-}
-
-/// A run over one input or several.
-struct RateRun<'a> {
+/// A run of `sudoku rate`.
+pub struct RateRun<'a> {
     args: &'a RateArgs,
-    rows: RowsRun<'a>,
     task: RateTask,
-    cancel: Arc<AtomicBool>,
-    pool: Arc<ThreadPool>,
-    begin: Instant,
-    /// Opened with the first input, because an input must not be the output.
-    output: Option<Output>,
-    /// What was found so far, including what an earlier run has found that this one resumes.
-    tally: RateTally,
 }
 
-impl RateRun<'_> {
-    /// Rates one input.
-    fn rate(&mut self, input: &Input) -> Result<(), EarlyEnd> {
-        let args = self.args;
-        let Self { rows, output, tally, .. } = self;
-        let recall = |counts: &_| RateTally::from_named(counts).map(|counted| *tally = counted).is_some();
-        let Some((reader, output)) = rows.open(input, output, &self.cancel, |_| Ok(()), recall)? else {
-            return Err(self.stopped(false, OfflineError::Cancelled));
+impl<'a> RateRun<'a> {
+    /// A run with these arguments.
+    ///
+    /// # Errors
+    /// No technique is left.
+    pub fn new(args: &'a RateArgs) -> anyhow::Result<Self> {
+        let task = RateTask {
+            techniques: args.techniques.set()?,
+            up_to: args.up_to,
+            effort: args.effort,
+            node_limit: DEFAULT_NODE_LIMIT,
+            with_minimal: true,
         };
-        self.task.techniques.check_for(reader.format().order())?;
-        let raters = Arc::new(Raters::new(reader.format().clone(), self.task));
-        let (name, is_table) = (reader.name().to_owned(), reader.format().is_table());
-        let (form, begin, tally) = (args.form(), self.begin, &mut self.tally);
-        let rated_before = tally.puzzles;
-        // An earlier run can only have rated a part of a single input.
-        let rated_earlier = if input.is_only() { rated_before } else { 0 };
-        let bar = self.rows.bar(&args.run.progress, input, &reader, output.progress());
-        // A puzzle by itself is described where a person sees it, so there the first rating waits for
-        // another puzzle or the end. Programs get a line for every puzzle, however many there are.
-        let is_for_person = input.is_typed() || args.out.path().is_none() && io::stdout().is_terminal();
-        let describes =
-            form == CheckForm::Text && !args.summary && input.is_only() && rated_before == 0 && is_for_person;
-        let mut first: Option<RatedPart> = None;
-        let result = offline::rate(reader, &raters, form, &self.pool, &self.cancel, |mut part| {
-            tally.add(&part.tally);
-            bar.advance(part.end, tally.puzzles - rated_earlier, "puzzles", begin);
-            if describes && tally.puzzles == 1 {
-                if part.single.is_some() {
-                    first = Some(part);
-                    return Ok(());
-                }
-                if first.is_some() {
-                    return Ok(());
-                }
-            }
-            let mut rows = part.tally.puzzles;
-            if let Some(first) = first.take() {
-                rows += first.tally.puzzles;
-                part.text.splice(0..0, first.text);
-            }
-            let text = if args.summary { Vec::new() } else { input.named(form, part.text) };
-            Ok(output.add_rows(part.end, part.prefix, &text, rows, tally.named())?)
-        });
-        bar.finish_and_clear();
-        if let Err(error) = result {
-            return Err(self.stopped(is_table, error));
-        }
-        // All puzzles of a single input may have been rated by an earlier run.
-        let is_empty = self.tally.puzzles == if input.is_only() { 0 } else { rated_before };
-        if is_empty {
-            return Err(anyhow!("{name} is empty.").into());
-        }
-        if let Some((puzzle, result)) = first.and_then(|part| part.single) {
-            let text = match &result {
-                Ok(rated) => describe(puzzle.as_ref(), rated),
-                Err(error) => {
-                    let line = error.line.filter(|_| !input.is_by_itself());
-                    format!("error: {}\n", PuzzleError { line, ..error.clone() })
-                }
-            };
-            output.write(text.as_bytes())?;
-        }
-        Ok(())
+        Ok(Self { args, task })
+    }
+}
+
+impl RowCommand for RateRun<'_> {
+    type Job = RateJob;
+
+    fn rows(&self) -> RowsRun<'_> {
+        // Every argument is named, so that no option is forgotten on which the rows depend.
+        let RateArgs { input, up_to, techniques, summary, format: _, effort, fail_on_error: _, rows } =
+            self.args;
+        let [only, no_uniqueness] = techniques.options();
+        let form = self.args.form();
+        let options = vec![
+            ("--format", Some(form.to_string())),
+            ("--up-to", up_to.map(|score| score.to_string())),
+            only,
+            no_uniqueness,
+            ("--effort", Some(effort.to_string())),
+        ];
+        RowsRun { has_rows: !summary, ..RowsRun::new("rate", input, rows, form, options) }
     }
 
-    /// Ends a run that failed or was interrupted.
-    fn stopped(&mut self, is_table: bool, error: OfflineError) -> EarlyEnd {
-        let rated =
-            |progress: &Progress| format!("{} rated", self.rows.counted(progress.tally.answers, is_table));
-        self.rows.stopped(self.output.take(), rated, error)
+    fn job(&self, format: Format) -> anyhow::Result<RateJob> {
+        self.task.techniques.check_for(format.order())?;
+        Ok(RateJob::new(format, self.task, self.args.form()))
+    }
+
+    fn error_lines(&self) -> Option<ErrorLines> {
+        Some(ErrorLines::new(self.args.fail_on_error))
+    }
+
+    fn done(&self, _: &Progress, _: &RateTally, counted: String) -> String {
+        format!("{counted} rated")
+    }
+
+    /// A person is told of a puzzle by itself. Programs get a line for every puzzle, however many
+    /// there are.
+    fn describes(&self, input: &Input) -> bool {
+        let is_shown = || self.args.rows.out.path().is_none() && io::stdout().is_terminal();
+        let is_wanted = self.args.form() == CheckForm::Text && !self.args.summary;
+        is_wanted && input.is_only() && (input.is_typed() || is_shown())
+    }
+
+    fn describe(&self, job: &RateJob, input: &Input) -> Option<String> {
+        let (puzzle, result) = job.take_single()?;
+        Some(match result {
+            Ok(rated) => describe(puzzle.as_ref(), &rated),
+            Err(error) => {
+                let line = error.line.filter(|_| !input.is_by_itself());
+                format!("error: {}\n", PuzzleError { line, ..error })
+            }
+        })
+    }
+
+    fn end(&self, tally: &RateTally, output: &mut Output) -> Result<(), OutputError> {
+        if self.args.summary { output.write(table(tally).as_bytes()) } else { Ok(()) }
+    }
+
+    fn summary(&self, tally: &RateTally, time: Duration, _: bool) -> Vec<String> {
+        let mut lines = Vec::new();
+        if tally.puzzles > 1 {
+            if !self.args.summary {
+                lines.push(table(tally).trim_end().to_owned());
+            }
+            lines.push(print::in_time(tally.puzzles, "puzzle", time) + ".");
+        }
+        lines
     }
 }
 

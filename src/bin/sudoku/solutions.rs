@@ -1,25 +1,19 @@
 //! `sudoku solutions`: lists the solutions of every puzzle of an input.
 
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
-use sudoku_stream::answer::{
-    CheckForm, EnumerateTally, EnumerateTask, Enumerators, NamedTally as _, SolutionWriter,
-};
-use sudoku_stream::offline::{self, Progress};
-use sudoku_stream::pipeline;
+use sudoku_stream::answer::{CheckForm, EnumerateTally, EnumerateTask, RowTally as _, SolutionsJob};
+use sudoku_stream::offline::Progress;
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
+use sudoku_stream::text::Format;
 
-use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
-use crate::cli::output::OutputArgs;
-use crate::cli::resume::{ResumeArgs, RowsRun};
-use crate::cli::rows::{EachInput, ErrorLines};
-use crate::cli::run::RunArgs;
+use crate::cli::print;
+use crate::cli::resume::{RowArgs, RowsRun};
+use crate::cli::row_command::RowCommand;
+use crate::cli::rows::ErrorLines;
 use crate::cli::value::{self, whole};
-use crate::cli::{interrupt, print, rows};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,97 +67,54 @@ pub struct SolutionsArgs {
     fail_on_error: bool,
 
     #[command(flatten)]
-    out: OutputArgs,
-
-    #[command(flatten)]
-    resume: ResumeArgs,
-
-    #[command(flatten)]
-    run: RunArgs,
+    rows: RowArgs,
 }
 
 impl SolutionsArgs {
     /// The form of the list: the one asked for, or that of a file by its name.
     fn form(&self) -> CheckForm {
-        self.out.check_form(self.format)
+        self.rows.out.check_form(self.format)
     }
+}
 
-    /// How inputs and the output are opened.
+impl RowCommand for SolutionsArgs {
+    type Job = SolutionsJob;
+
     fn rows(&self) -> RowsRun<'_> {
-        RowsRun {
-            command: "solutions",
-            out: &self.out,
-            resume: self.resume,
-            form: self.form(),
-            has_rows: true,
-            keeps_rows: false,
-            item: "puzzle",
-            options: vec![
-                ("--format", Some(self.form().to_string())),
-                ("--limit", Some(value::name_of_number(self.limit))),
-                ("--node-limit", Some(self.node_limit.to_string())),
-            ],
-            is_quiet: self.run.progress.quiet,
-        }
+        // Every argument is named, so that no option is forgotten on which the rows depend.
+        let Self { input, limit, format: _, node_limit, fail_on_error: _, rows } = self;
+        let form = self.form();
+        let options = vec![
+            ("--format", Some(form.to_string())),
+            ("--limit", Some(value::name_of_number(*limit))),
+            ("--node-limit", Some(node_limit.to_string())),
+        ];
+        RowsRun { keeps_rows: false, ..RowsRun::new("solutions", input, rows, form, options) }
     }
-}
 
-/// Runs `sudoku solutions`.
-pub fn run(args: &SolutionsArgs) -> anyhow::Result<ExitCode> {
-    let mut errors = ErrorLines::new(args.fail_on_error);
-    let ended = list(args, &mut errors);
-    errors.exit_code(ended)
-}
+    fn job(&self, format: Format) -> anyhow::Result<SolutionsJob> {
+        let task = EnumerateTask { limit: self.limit, node_limit: self.node_limit };
+        Ok(SolutionsJob::new(format, task, self.form()))
+    }
 
-/// Lists the solutions of every puzzle, and counts in `errors` the error lines.
-fn list(args: &SolutionsArgs, errors: &mut ErrorLines) -> Result<(), EarlyEnd> {
-    let begin = Instant::now();
-    let cancel = interrupt::flag()?;
-    let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
-    let task = EnumerateTask { limit: args.limit, node_limit: args.node_limit };
-    let inputs = args.input.all()?;
-    rows::check_is_one(&inputs, args.form())?;
-    let mut tally = EnumerateTally::default();
-    let each = EachInput {
-        inputs: &inputs,
-        rows: args.rows(),
-        progress: &args.run.progress,
-        cancel: &cancel,
-        rewrites: None,
-        check: |_, _| Ok(()),
-        recall: EnumerateTally::from_named,
-    };
-    let done = |progress: &Progress, tally: &EnumerateTally, _| {
+    fn error_lines(&self) -> Option<ErrorLines> {
+        Some(ErrorLines::new(self.fail_on_error))
+    }
+
+    fn shown(tally: &EnumerateTally) -> (u64, &'static str) {
+        (tally.solutions, "solutions")
+    }
+
+    fn done(&self, progress: &Progress, tally: &EnumerateTally, _: String) -> String {
         // What is written behind the last puzzle that is done is not kept.
         let kept = || EnumerateTally::from_named(&progress.counts).unwrap_or_default();
-        print::counted(if args.resume.resume { kept().solutions } else { tally.solutions }, "solution")
-    };
-    let before = each.run(&mut tally, done, |input, reader, output, bar, tally| {
-        let enumerators = Arc::new(Enumerators::new(reader.format().clone(), task));
-        let writer = SolutionWriter::new(args.form(), reader.format());
-        // An earlier run can only have answered a part of a single input.
-        let earlier = if input.is_only() { tally.solutions } else { 0 };
-        let result = offline::solutions(reader, &enumerators, writer, &pool, &cancel, |part| {
-            tally.add(&part.tally);
-            bar.advance(part.done, tally.solutions - earlier, "solutions", begin);
-            let has_errors = part.tally.error_count() > 0;
-            let text = if has_errors { input.named(args.form(), part.text) } else { part.text };
-            if !part.is_complete {
-                return Ok(output.write(&text)?);
-            }
-            let rows = tally.puzzles - output.progress().tally.answers;
-            Ok(output.add_rows(part.done, part.prefix, &text, rows, tally.named())?)
-        });
-        errors.count(tally.error_count(), input);
-        result
-    })?;
-    let time = before + begin.elapsed();
-    if !args.run.progress.quiet
-        && let Some(summary) = summary(&tally, args.limit, time)
-    {
-        print::status_line(&summary);
+        let is_resumed = self.rows.resume.resume;
+        print::counted(if is_resumed { kept().solutions } else { tally.solutions }, "solution")
     }
-    Ok(())
+
+    fn summary(&self, tally: &EnumerateTally, time: Duration, _: bool) -> Vec<String> {
+        Vec::from_iter(summary(tally, self.limit, time))
+    }
 }
 
 /// `5,000 puzzles in 0.124 s: 41,210 solutions, 310 puzzles cut off at --limit 10, 2 error lines.`

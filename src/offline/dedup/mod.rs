@@ -21,7 +21,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::job_size::JobSize;
 use super::keyed::{KeyedPart, Sameness, without_keys};
-use super::{CHUNK_BYTES, OfflineError, Output, run};
+use super::{OfflineError, Output, run};
+use crate::answer::MAX_JOB_BYTES;
 use crate::input::Reader;
 use crate::pipeline::ThreadPool;
 
@@ -133,7 +134,7 @@ impl Deduplicator {
             watch(part.end, &self.tally);
             Ok(())
         };
-        run(reader, JobSize::fixed(CHUNK_BYTES), pool, cancel, work, recover, sink)
+        run(reader, JobSize::fixed(MAX_JOB_BYTES), pool, cancel, work, recover, sink)
     }
 
     fn take(
@@ -216,12 +217,12 @@ impl Deduplicator {
                     }
                     None => kept.extend_from_slice(text),
                 }
-                if kept.len() >= CHUNK_BYTES {
+                if kept.len() >= MAX_JOB_BYTES {
                     output.write(&kept)?;
                     kept.clear();
                 }
                 if let Some(report) = &mut report
-                    && told.len() >= CHUNK_BYTES
+                    && told.len() >= MAX_JOB_BYTES
                 {
                     report.write(&told)?;
                     told.clear();

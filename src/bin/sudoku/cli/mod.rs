@@ -15,6 +15,7 @@ pub mod pick;
 pub mod print;
 pub mod progress;
 pub mod resume;
+pub mod row_command;
 pub mod rows;
 pub mod run;
 pub mod server;

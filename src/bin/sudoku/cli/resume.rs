@@ -13,13 +13,13 @@ use sudoku_stream::input::{InputError, Reader, Shard, Source, Version};
 use sudoku_stream::offline::{OfflineError, Output, OutputError, Progress, RunIdentity};
 
 use super::early_end::EarlyEnd;
-use super::input::{Input, check_row_form};
+use super::input::{Input, InputArgs, check_row_form};
 use super::interrupt::{self, interruptible};
 use super::output::{
     OutputArgs, check_is_plain, check_is_text, is_regular, refuse_what_is_for_text, unfinished,
 };
 use super::progress::{self, Bar};
-use super::run::ProgressArgs;
+use super::run::RunArgs;
 use super::{print, rows};
 
 /// The argument of commands whose runs can be resumed.
@@ -113,8 +113,8 @@ pub fn identity(
 pub struct RowsRun<'a> {
     /// The command, by its name.
     pub command: &'static str,
-    pub out: &'a OutputArgs,
-    pub resume: ResumeArgs,
+    pub input: &'a InputArgs,
+    pub args: &'a RowArgs,
     /// The form of the rows.
     pub form: CheckForm,
     /// Whether the rows are written, and not only counts at the end.
@@ -125,17 +125,40 @@ pub struct RowsRun<'a> {
     pub item: &'static str,
     /// The options on which the rows depend beside those of the format, with their values.
     pub options: Vec<(&'static str, Option<String>)>,
-    pub is_quiet: bool,
 }
 
-impl RowsRun<'_> {
+/// The last arguments of commands that write rows: what changes no row.
+#[derive(Clone, Args)]
+pub struct RowArgs {
+    #[command(flatten)]
+    pub out: OutputArgs,
+
+    #[command(flatten)]
+    pub resume: ResumeArgs,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+impl<'a> RowsRun<'a> {
+    /// A run that writes one row for each puzzle.
+    pub const fn new(
+        command: &'static str,
+        input: &'a InputArgs,
+        args: &'a RowArgs,
+        form: CheckForm,
+        options: Vec<(&'static str, Option<String>)>,
+    ) -> Self {
+        Self { command, input, args, form, has_rows: true, keeps_rows: true, item: "puzzle", options }
+    }
+
     /// Checks what can be checked before there is an input.
     pub fn check(&self, inputs: usize) -> anyhow::Result<()> {
-        self.resume.check_output(self.out)?;
+        self.args.resume.check_output(&self.args.out)?;
         if self.form == CheckForm::Parquet {
-            refuse_what_is_for_text(&[(self.resume.resume, "--resume")])?;
+            refuse_what_is_for_text(&[(self.args.resume.resume, "--resume")])?;
         }
-        self.resume.check_inputs(inputs)
+        self.args.resume.check_inputs(inputs)
     }
 
     /// Looks at all inputs before the first is opened, as [`rows::look_at_all`] does.
@@ -148,7 +171,7 @@ impl RowsRun<'_> {
         cancel: &AtomicBool,
         verb: Option<&str>,
     ) -> Result<(), EarlyEnd> {
-        let outputs = [(self.out.path().map(ToOwned::to_owned), "-o")];
+        let outputs = [(self.args.out.path().map(ToOwned::to_owned), "-o")];
         if rows::look_at_all(inputs, &outputs, cancel, verb)? {
             return Ok(());
         }
@@ -167,8 +190,8 @@ impl RowsRun<'_> {
         check: impl FnOnce(&Reader) -> anyhow::Result<()>,
         recall: impl FnOnce(&BTreeMap<String, u64>) -> bool,
     ) -> anyhow::Result<Option<(Reader, &'o mut Output)>> {
-        let (only, out, resume) = (input.clone(), self.out.clone(), self.resume);
-        let outputs = [(self.out.path().map(ToOwned::to_owned), "-o")];
+        let (only, out, resume) = (input.clone(), self.args.out.clone(), self.args.resume);
+        let outputs = [(self.args.out.path().map(ToOwned::to_owned), "-o")];
         let found = rows::open_as(input, &outputs, cancel, move |source| {
             let version = resume.version(&only, &source)?;
             let is_resumable = is_resumable(&only, version, &out);
@@ -181,24 +204,26 @@ impl RowsRun<'_> {
             return Ok(Some((reader, output)));
         }
         let mut output = if self.form == CheckForm::Parquet {
-            rows::output_in(self.out, self.form, &reader, self.keeps_rows)?
+            rows::output_in(&self.args.out, self.form, &reader, self.keeps_rows)?
         } else {
             let version = version.filter(|_| input.is_only() && self.has_rows);
-            self.resume
-                .open(self.out, identity(self.command, input, version, self.options.iter().cloned()))?
+            self.args
+                .resume
+                .open(&self.args.out, identity(self.command, input, version, self.options.iter().cloned()))?
         };
         if output.progress().tally.answers > 0 && !recall(&output.progress().counts) {
             output.begin_anew()?;
         }
         let unit = self.unit(reader.format().is_table());
         let Some(reader) = move_to_place(reader, None, &output, cancel)? else { return Ok(None) };
-        report_place(&output, unit, self.is_quiet);
+        report_place(&output, unit, self.args.run.progress.quiet);
         Ok(Some((reader, opened.insert(output))))
     }
 
     /// The bar over an input, which begins behind what an earlier run has done of it.
-    pub fn bar(&self, args: &ProgressArgs, input: &Input, reader: &Reader, so_far: &Progress) -> Bar {
-        let bar = progress::beside(self.out.path(), || progress::of_bytes(args, reader));
+    pub fn bar(&self, input: &Input, reader: &Reader, so_far: &Progress) -> Bar {
+        let bar =
+            progress::beside(self.args.out.path(), || progress::of_bytes(&self.args.run.progress, reader));
         // It can only have done a part of a single input.
         if input.is_only() {
             bar.set_position(so_far.bytes);
@@ -225,7 +250,7 @@ impl RowsRun<'_> {
         error: OfflineError,
     ) -> EarlyEnd {
         match opened {
-            Some(output) => stopped(self.out, output, done, error.into()),
+            Some(output) => stopped(&self.args.out, output, done, error.into()),
             None => {
                 let how_far = format!("Stopped before the first {}", self.item);
                 EarlyEnd::Reported(interrupt::report(&how_far))

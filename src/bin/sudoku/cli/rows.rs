@@ -1,25 +1,21 @@
-//! What commands share that go through the rows of inputs: opening an input that is no output, how a
-//! run stops, and what is said of rows that are badly formed.
+//! What commands share that go through the rows of inputs: opening an input that is no output, the
+//! error lines that the exit code tells of, and what is said of rows that are badly formed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use sudoku_stream::answer::CheckForm;
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::{Reader, Source};
-use sudoku_stream::offline::{OfflineError, Output, Progress};
+use sudoku_stream::offline::{OfflineError, Output};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation};
 
 use super::early_end::{EarlyEnd, exit_code};
 use super::input::Input;
 use super::output::{OutputArgs, check_columns, into_columns, unfinished};
-use super::progress::Bar;
-use super::resume::RowsRun;
-use super::run::ProgressArgs;
 use super::{exit, interrupt, print};
 
 /// An output by its path, `None` for standard output, and the flag that names another file.
@@ -142,79 +138,6 @@ impl ErrorLines {
     }
 }
 
-/// A run of a command that writes rows about one input after the other to one output, and counts them
-/// in a `T`. It can be resumed.
-pub struct EachInput<'a, T> {
-    pub inputs: &'a [Input],
-    pub rows: RowsRun<'a>,
-    pub progress: &'a ProgressArgs,
-    pub cancel: &'a AtomicBool,
-    /// What is done with rows that are written again, as in `Minimize`: they have to be of one kind, and
-    /// below the heading of the first input.
-    pub rewrites: Option<&'a str>,
-    /// Refuses inputs that are not for this command.
-    pub check: fn(&Reader, &Input) -> anyhow::Result<()>,
-    /// What an earlier run that is resumed has counted, unless it counted something else.
-    pub recall: fn(&BTreeMap<String, u64>) -> Option<T>,
-}
-
-impl<T> EachInput<'_, T> {
-    /// Has `pass` write the rows about each input and count them in `tally`, and finishes the output.
-    /// `done` words what is done of a run that stops; its last argument is whether that is of rows of a
-    /// table. Returns the time of earlier runs.
-    ///
-    /// # Errors
-    /// Those of inputs, the output and `pass`; an input without rows, or with rows of another kind;
-    /// an interrupt.
-    pub fn run(
-        &self,
-        tally: &mut T,
-        done: impl Fn(&Progress, &T, bool) -> String,
-        mut pass: impl FnMut(&Input, Reader, &mut Output, &Bar, &mut T) -> Result<(), OfflineError>,
-    ) -> Result<Duration, EarlyEnd> {
-        self.rows.check(self.inputs.len())?;
-        self.rows.look_at_all(self.inputs, self.cancel, self.rewrites)?;
-        let (mut opened, mut first): (_, Option<RowKind>) = (None, None);
-        let mut is_table = false;
-        for input in self.inputs {
-            let is_first = opened.is_none();
-            let check = |reader: &Reader| {
-                is_table = reader.format().is_table();
-                (self.check)(reader, input)?;
-                let Some(verb) = self.rewrites else { return Ok(()) };
-                let kind = RowKind::of(reader.format());
-                let first = first.get_or_insert_with(|| RowKind::of(reader.format()));
-                first.check_same(&kind, reader, self.inputs, verb)
-            };
-            let recall = |counts: &_| (self.recall)(counts).map(|counted| *tally = counted).is_some();
-            let Some((reader, output)) = self.rows.open(input, &mut opened, self.cancel, check, recall)?
-            else {
-                let done = |progress: &Progress| done(progress, tally, is_table);
-                return Err(self.rows.stopped(opened, done, OfflineError::Cancelled));
-            };
-            if self.rewrites.is_some() && is_first && reader.is_at_start() {
-                output.write(reader.prelude())?;
-            }
-            let bar = self.rows.bar(self.progress, input, &reader, output.progress());
-            let (name, before) = (reader.name().to_owned(), output.progress().tally.answers);
-            let result = pass(input, reader, output, &bar, tally);
-            bar.finish_and_clear();
-            let answers = output.progress().tally.answers;
-            if let Err(error) = result {
-                return Err(self.rows.stopped(opened, |progress| done(progress, tally, is_table), error));
-            }
-            // All puzzles of a single input may have been answered by an earlier run.
-            if answers == if input.is_only() { 0 } else { before } {
-                return Err(anyhow!("{name} is empty.").into());
-            }
-        }
-        let Some(output) = opened else { return Ok(Duration::ZERO) };
-        let earlier = output.earlier();
-        output.finish()?;
-        Ok(earlier)
-    }
-}
-
 /// Checks that the puzzles are those that have canonical forms. `exact` is the flag that compares
 /// others as they are, if there is one.
 pub fn check_9x9(reader: &Reader, input: &Input, exact: Option<&str>) -> anyhow::Result<()> {
@@ -292,7 +215,6 @@ impl RowKind {
 pub fn copied(errors: &BTreeMap<&'static str, u64>) -> Option<String> {
     let all = errors.values().sum();
     let as_they_stand = if all == 1 { "was copied as it stands" } else { "were copied as they stand" };
-    let kinds: Vec<String> =
-        errors.iter().map(|(code, count)| format!("{} {code}", print::thousands(*count))).collect();
-    (all > 0).then(|| format!("{} {as_they_stand} ({}).", print::counted(all, "row"), kinds.join(", ")))
+    let rows = print::counted(all, "row");
+    (all > 0).then(|| format!("{rows} {as_they_stand} ({}).", print::by_code(errors)))
 }

@@ -1,17 +1,16 @@
-//! Tallies whose numbers have names, for the record of an unfinished run.
+//! Tallies of row jobs: what was counted, by name.
 
 use std::collections::BTreeMap;
 
+use super::add_counts;
 use crate::text::Problem;
 
-/// A tally whose numbers have names, so that the record of an unfinished run can keep them and a
-/// later run can go on counting. Implemented for [`CanonTally`](super::CanonTally),
-/// [`CheckTally`](super::CheckTally), [`DisguiseTally`](super::DisguiseTally),
-/// [`EnumerateTally`](super::EnumerateTally), [`MinimizeTally`](super::MinimizeTally) and
-/// [`RateTally`](super::RateTally). It is sealed: no other type can implement it.
+/// What a [`RowJob`](super::RowJob) counts. Its numbers have names, so that the record of an
+/// unfinished run can keep them and a later run can go on counting. It is sealed: no other type can
+/// implement it.
 ///
 /// ```
-/// use sudoku_core::answer::{DisguiseTally, NamedTally};
+/// use sudoku_core::answer::{DisguiseTally, RowTally};
 ///
 /// let mut tally = DisguiseTally::default();
 /// (tally.puzzles, tally.written) = (3, 5);
@@ -23,7 +22,30 @@ use crate::text::Problem;
 /// named.insert("error of another version".to_owned(), 1);
 /// assert_eq!(DisguiseTally::from_named(&named), None);
 /// ```
-pub trait NamedTally: HasCounters {
+pub trait RowTally: HasCounters {
+    /// The number of puzzles.
+    #[must_use]
+    fn puzzles(&self) -> u64 {
+        self.clone().counters().single.first().map_or(0, |(_, count)| **count)
+    }
+
+    /// The number of puzzles with an error; of a check, of those that are not right.
+    #[must_use]
+    fn error_count(&self) -> u64 {
+        self.clone().counters().by_code.values().sum()
+    }
+
+    /// Adds another tally.
+    fn add(&mut self, other: &Self) {
+        let mut other = other.clone();
+        self.add_other_counts(&other);
+        let (to, from) = (self.counters(), other.counters());
+        for ((_, to), (_, from)) in to.single.into_iter().zip(from.single) {
+            *to += *from;
+        }
+        add_counts(to.by_code, from.by_code);
+    }
+
     /// Every number under its name.
     #[must_use]
     fn named(&self) -> BTreeMap<String, u64> {
@@ -54,10 +76,10 @@ pub trait NamedTally: HasCounters {
     }
 }
 
-impl<T: HasCounters> NamedTally for T {}
+impl<T: HasCounters> RowTally for T {}
 
 /// The counters of a tally, with what they are called. Its module is private, which seals
-/// [`NamedTally`].
+/// [`RowTally`].
 pub trait HasCounters: Clone + Default {
     /// What the names of the numbers by code begin with.
     const BY_CODE: &'static str = "error ";
@@ -70,6 +92,9 @@ pub trait HasCounters: Clone + Default {
     /// The numbers.
     fn counters(&mut self) -> Counters<'_>;
 
+    /// Adds the numbers of another kind of another tally.
+    fn add_other_counts(&mut self, _other: &Self) {}
+
     /// Numbers of another kind, with their names.
     fn other_counts(&self) -> Vec<(String, u64)> {
         Vec::new()
@@ -81,7 +106,7 @@ pub trait HasCounters: Clone + Default {
 
 /// The numbers of a tally.
 pub struct Counters<'a> {
-    /// The single ones, with their names.
+    /// The single ones, with their names; first that of all puzzles.
     pub single: Vec<(&'static str, &'a mut u64)>,
     /// Those by a code, such as that of an error.
     pub by_code: &'a mut BTreeMap<&'static str, u64>,
@@ -95,6 +120,7 @@ where
     T: HasCounters + PartialEq + std::fmt::Debug,
 {
     let named = tally.named();
+    assert_eq!(tally.puzzles(), named[single[0]], "all puzzles are counted first");
     assert_eq!(named.len(), all, "two numbers have the same name");
     for tally in [tally.clone(), T::default()] {
         assert_eq!(T::from_named(&tally.named()), Some(tally));

@@ -1,0 +1,338 @@
+//! The run of all commands that do a [`RowJob`] for the puzzles of their inputs, one input after the
+//! other into one output. It can be resumed.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::mem;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use sudoku_stream::answer::{CheckForm, RowJob, RowTally as _};
+use sudoku_stream::input::Reader;
+use sudoku_stream::offline::{OfflineError, Output, OutputError, Progress, RowPart, write_rows};
+use sudoku_stream::pipeline::{self, ThreadPool};
+use sudoku_stream::text::Format;
+
+use super::early_end::{EarlyEnd, exit_code};
+use super::input::Input;
+use super::resume::RowsRun;
+use super::rows::{self, ErrorLines, RowKind};
+use super::{interrupt, print};
+
+/// What a command counts.
+type TallyOf<C> = <<C as RowCommand>::Job as RowJob>::Tally;
+
+/// A command that does a job for every puzzle of its inputs. What differs from command to command is
+/// here, and what does not is in [`run`].
+pub trait RowCommand {
+    type Job: RowJob;
+
+    /// How inputs and the output are opened, and the options on which the rows depend.
+    fn rows(&self) -> RowsRun<'_>;
+
+    /// The job for an input in this format.
+    ///
+    /// # Errors
+    /// It cannot be done for such puzzles.
+    fn job(&self, format: Format) -> anyhow::Result<Self::Job>;
+
+    /// Refuses inputs that are not for this command.
+    ///
+    /// # Errors
+    /// Why.
+    fn check(&self, _reader: &Reader, _input: &Input) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    /// A seed that may be random, with which a run that is resumed goes on.
+    fn seed(&self) -> Option<&Cell<u64>> {
+        None
+    }
+
+    /// The error lines that the exit code tells of; `None` if it tells of none.
+    fn error_lines(&self) -> Option<ErrorLines> {
+        None
+    }
+
+    /// What the bar counts, and how that is called.
+    fn shown(tally: &TallyOf<Self>) -> (u64, &'static str) {
+        (tally.puzzles(), "puzzles")
+    }
+
+    /// What is done of a run that stops, of which so many rows are `counted`.
+    fn done(&self, _progress: &Progress, _tally: &TallyOf<Self>, counted: String) -> String {
+        counted
+    }
+
+    /// The rows of a part as they are written. So many puzzles had errors before.
+    fn edit(&self, input: &Input, form: CheckForm, part: RowPart<TallyOf<Self>>, _errors: u64) -> Vec<u8> {
+        let has_errors = Self::Job::REWRITES.is_none() && part.tally.error_count() > 0;
+        if has_errors { input.named(form, part.text) } else { part.text }
+    }
+
+    /// Whether the only puzzle of this input is described, so that its row waits for another puzzle or
+    /// the end.
+    fn describes(&self, _input: &Input) -> bool {
+        false
+    }
+
+    /// The description of the only puzzle of an input.
+    fn describe(&self, _job: &Self::Job, _input: &Input) -> Option<String> {
+        None
+    }
+
+    /// Ends an input whose puzzles are not described.
+    ///
+    /// # Errors
+    /// Those of the output.
+    fn end_input(
+        &self,
+        _ended: &EndedInput<'_, TallyOf<Self>>,
+        _output: &mut Output,
+    ) -> Result<(), OutputError> {
+        Ok(())
+    }
+
+    /// Ends the output.
+    ///
+    /// # Errors
+    /// Those of the output.
+    fn end(&self, _tally: &TallyOf<Self>, _output: &mut Output) -> Result<(), OutputError> {
+        Ok(())
+    }
+
+    /// What is said at the end. `has_table` if an input was a table.
+    fn summary(&self, tally: &TallyOf<Self>, time: Duration, has_table: bool) -> Vec<String>;
+}
+
+/// An input that is done.
+pub struct EndedInput<'a, T> {
+    pub name: &'a str,
+    pub format: &'a Format,
+    /// What was counted of it, by earlier runs too.
+    pub tally: &'a T,
+    /// What was counted of the inputs before it.
+    pub before: &'a T,
+}
+
+/// Runs a command.
+///
+/// # Errors
+/// Those of inputs and the output; an input without puzzles, or with rows of another kind than the
+/// first where they are written again; an interrupt.
+pub fn run<C: RowCommand>(command: &C) -> anyhow::Result<ExitCode> {
+    let mut errors = command.error_lines();
+    let ended = run_all(command, &mut errors);
+    match errors {
+        Some(errors) => errors.exit_code(ended),
+        None => exit_code(ended, ExitCode::SUCCESS),
+    }
+}
+
+/// Writes the rows about all inputs, and counts in `errors` the error lines.
+fn run_all<C: RowCommand>(command: &C, errors: &mut Option<ErrorLines>) -> Result<(), EarlyEnd> {
+    let begin = Instant::now();
+    let cancel = interrupt::flag()?;
+    let rows = command.rows();
+    let pool = Arc::new(pipeline::lazy_pool(rows.args.run.threads));
+    let inputs = rows.input.all()?;
+    rows.check(inputs.len())?;
+    rows::check_is_one(&inputs, rows.form)?;
+    rows.look_at_all(&inputs, &cancel, C::Job::REWRITES)?;
+    let (is_quiet, tally) = (rows.args.run.progress.quiet, TallyOf::<C>::default());
+    let (first, has_table, is_table) = (None, false, false);
+    let mut run =
+        RowRun { command, rows, cancel, pool, begin, output: None, first, has_table, is_table, tally };
+    for input in &inputs {
+        let passed = run.pass(input, &inputs);
+        if let Some(errors) = errors {
+            errors.count(run.tally.error_count(), input);
+        }
+        passed?;
+    }
+    let RowRun { output: Some(mut output), tally, has_table, .. } = run else { return Ok(()) };
+    command.end(&tally, &mut output)?;
+    let earlier = output.earlier();
+    output.finish()?;
+    if !is_quiet {
+        let summary = command.summary(&tally, earlier + begin.elapsed(), has_table);
+        for line in summary {
+            print::status_line(&line);
+        }
+    }
+    Ok(())
+}
+
+/// A run over one input or several.
+struct RowRun<'a, C: RowCommand> {
+    command: &'a C,
+    rows: RowsRun<'a>,
+    cancel: Arc<AtomicBool>,
+    pool: Arc<ThreadPool>,
+    begin: Instant,
+    /// Opened with the first input, because an input must not be the output.
+    output: Option<Output>,
+    /// What the rows of the first input are like, where they are written again.
+    first: Option<RowKind>,
+    /// Whether any input was a table.
+    has_table: bool,
+    /// Whether the last one is.
+    is_table: bool,
+    /// What was counted, by an earlier run too that this one resumes.
+    tally: TallyOf<C>,
+}
+
+impl<C: RowCommand> RowRun<'_, C> {
+    /// Writes the rows about one input.
+    fn pass(&mut self, input: &Input, inputs: &[Input]) -> Result<(), EarlyEnd> {
+        let Self { command, rows, first, is_table, .. } = self;
+        let is_first = self.output.is_none();
+        let check = |reader: &Reader| {
+            *is_table = reader.format().is_table();
+            command.check(reader, input)?;
+            let Some(verb) = C::Job::REWRITES else { return Ok(()) };
+            let kind = RowKind::of(reader.format());
+            let first = first.get_or_insert_with(|| RowKind::of(reader.format()));
+            first.check_same(&kind, reader, inputs, verb)
+        };
+        let mut own = TallyOf::<C>::default();
+        let recall = |counts: &_| recall(*command, counts).map(|counted| own = counted).is_some();
+        let opened = rows.open(input, &mut self.output, &self.cancel, check, recall)?;
+        let Some((reader, output)) = opened else { return Err(self.stopped(OfflineError::Cancelled)) };
+        self.has_table |= self.is_table;
+        if C::Job::REWRITES.is_some() && is_first && reader.is_at_start() {
+            output.write(reader.prelude())?;
+        }
+        let (name, format) = (reader.name().to_owned(), reader.format().clone());
+        let job = Arc::new(self.command.job(format.clone())?);
+        let bar = self.rows.bar(input, &reader, output.progress());
+        let (before, earlier) = (self.tally.clone(), C::shown(&own).0);
+        let mut passed = PassedInput::new(self.command, &self.rows, input, output, own, before);
+        let result = write_rows(reader, &job, &self.pool, &self.cancel, |part| {
+            passed.tally.add(&part.tally);
+            let (shown, unit) = C::shown(&passed.tally);
+            bar.advance(part.done, C::shown(&passed.before).0 + shown - earlier, unit, self.begin);
+            Ok(passed.add(part)?)
+        });
+        bar.finish_and_clear();
+        self.tally.add(&passed.tally);
+        if let Err(error) = result {
+            return Err(self.stopped(error));
+        }
+        // All puzzles of a single input may have been answered by an earlier run.
+        if passed.tally.puzzles() == 0 {
+            return Err(anyhow!("{name} is empty.").into());
+        }
+        Ok(passed.end(&job, &name, &format)?)
+    }
+
+    /// Ends a run that failed or was interrupted.
+    fn stopped(&mut self, error: OfflineError) -> EarlyEnd {
+        let done = |progress: &Progress| {
+            let counted = self.rows.counted(progress.tally.answers, self.is_table);
+            self.command.done(progress, &self.tally, counted)
+        };
+        self.rows.stopped(self.output.take(), done, error)
+    }
+}
+
+/// An input whose rows are written.
+struct PassedInput<'a, C: RowCommand> {
+    command: &'a C,
+    rows: &'a RowsRun<'a>,
+    input: &'a Input,
+    output: &'a mut Output,
+    /// What was counted of it, by an earlier run too.
+    tally: TallyOf<C>,
+    /// What was counted of the inputs before it.
+    before: TallyOf<C>,
+    describes: bool,
+    /// The only puzzle so far, which is described if no other comes.
+    held: Option<RowPart<TallyOf<C>>>,
+    /// The puzzles that are counted and not yet marked as done in the output.
+    unmarked: u64,
+}
+
+impl<'a, C: RowCommand> PassedInput<'a, C> {
+    fn new(
+        command: &'a C,
+        rows: &'a RowsRun<'a>,
+        input: &'a Input,
+        output: &'a mut Output,
+        tally: TallyOf<C>,
+        before: TallyOf<C>,
+    ) -> Self {
+        let describes = command.describes(input);
+        Self { command, rows, input, output, tally, before, describes, held: None, unmarked: 0 }
+    }
+
+    /// Writes the next rows, which are counted.
+    fn add(&mut self, part: RowPart<TallyOf<C>>) -> Result<(), OutputError> {
+        if self.describes && self.tally.puzzles() == 1 {
+            if part.tally.puzzles() == 1 {
+                self.held = Some(part);
+            } else if self.held.is_none() {
+                return self.write(part);
+            }
+            return Ok(());
+        }
+        match self.held.take() {
+            None => self.write(part),
+            Some(mut first) => {
+                first.text.extend_from_slice(&part.text);
+                first.tally.add(&part.tally);
+                self.write(RowPart { text: first.text, tally: first.tally, ..part })
+            }
+        }
+    }
+
+    fn write(&mut self, part: RowPart<TallyOf<C>>) -> Result<(), OutputError> {
+        let RowPart { done, prefix, is_complete, .. } = part;
+        self.unmarked += part.tally.puzzles();
+        let errors = self.before.error_count() + self.tally.error_count() - part.tally.error_count();
+        let edited = || self.command.edit(self.input, self.rows.form, part, errors);
+        let text = if self.rows.has_rows { edited() } else { Vec::new() };
+        if !is_complete {
+            return self.output.write(&text);
+        }
+        let counts = named(self.command, &self.tally);
+        self.output.add_rows(done, prefix, &text, mem::take(&mut self.unmarked), counts)
+    }
+
+    /// Ends the input, which has puzzles.
+    fn end(mut self, job: &C::Job, name: &str, format: &Format) -> Result<(), OutputError> {
+        if let Some(part) = self.held.take() {
+            if let Some(text) = self.command.describe(job, self.input) {
+                return self.output.write(text.as_bytes());
+            }
+            self.write(part)?;
+        }
+        let ended = EndedInput { name, format, tally: &self.tally, before: &self.before };
+        self.command.end_input(&ended, self.output)
+    }
+}
+
+/// The name of the seed beside the counts of a run.
+const SEED: &str = "seed";
+
+/// What a run keeps for one that resumes it: every number under a name.
+fn named<C: RowCommand>(command: &C, tally: &TallyOf<C>) -> BTreeMap<String, u64> {
+    let seed = command.seed().map(|seed| (SEED.to_owned(), seed.get()));
+    tally.named().into_iter().chain(seed).collect()
+}
+
+/// What an earlier run has counted, whose seed is taken over. `None` if the numbers are not those of
+/// [`named`].
+fn recall<C: RowCommand>(command: &C, named: &BTreeMap<String, u64>) -> Option<TallyOf<C>> {
+    let mut named = named.clone();
+    let seed = command.seed().map(|seed| Some((seed, named.remove(SEED)?)));
+    let tally = TallyOf::<C>::from_named(&named)?;
+    if let Some(found) = seed {
+        let (seed, earlier) = found?;
+        seed.set(earlier);
+    }
+    Some(tally)
+}
