@@ -265,10 +265,83 @@ fn run_command(command: Command) -> Result<ExitCode, EarlyEnd> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::cli::input::FormatArgs;
+    use crate::cli::row_command::RowCommand as _;
 
     #[test]
     fn the_command_line_is_well_formed() {
         CommandLine::command().debug_assert();
+    }
+
+    /// The options of commands with `--resume` that change no answer: where answers go, what is said
+    /// beside them, and by which way they are found.
+    const OF_NO_ANSWER: [&str; 20] = [
+        "--backend",
+        "--color",
+        "--durable",
+        "--fail-on-error",
+        "--help",
+        "--manifest",
+        "--no-mmap",
+        "--no-progress",
+        "--output",
+        "--quiet",
+        "--resume",
+        "--retries",
+        "--server",
+        "--strict",
+        "--threads",
+        "--tls-ca",
+        "--tls-cert",
+        "--tls-key",
+        "--token-file",
+        // It cannot be resumed.
+        "--summary",
+    ];
+
+    /// The options that the identity of a run of this command has.
+    fn options_of_identity(command: &str) -> Vec<&'static str> {
+        let typed = ["sudoku", command, "--resume", "-o", "out", "in"];
+        let options = match CommandLine::parse_from(typed).command {
+            Command::Solve(Deferred(args)) => args.fingerprint("").to_vec(),
+            Command::Count(Deferred(args)) => solve::SolveArgs::from(args).fingerprint("").to_vec(),
+            Command::Solutions(Deferred(args)) => args.rows().options,
+            Command::Check(Deferred(args)) => args.rows().options,
+            Command::Canon(Deferred(args)) => args.rows().options,
+            Command::Disguise(Deferred(args)) => disguise::DisguiseRun::from(&args).rows().options,
+            Command::Minimize(Deferred(args)) => args.rows().options,
+            Command::Rate(Deferred(args)) => rate::RateRun::new(&args).unwrap().rows().options,
+            _ => panic!("{command} has --resume: add it here"),
+        };
+        FormatArgs::default().options().into_iter().chain(options).map(|(name, _)| name).collect()
+    }
+
+    #[test]
+    fn no_run_resumes_another_with_other_options_on_which_answers_depend() {
+        let mut line = CommandLine::command();
+        line.build();
+        let (mut commands, mut flags) = (0, BTreeSet::new());
+        for command in line.get_subcommands() {
+            let longs = command.get_arguments().filter_map(clap::Arg::get_long);
+            let own: BTreeSet<String> = longs.map(|long| format!("--{long}")).collect();
+            if !own.contains("--resume") {
+                continue;
+            }
+            commands += 1;
+            let (name, identity) = (command.get_name(), options_of_identity(command.get_name()));
+            for flag in &own {
+                let (counts, not) = (identity.contains(&&**flag), OF_NO_ANSWER.contains(&&**flag));
+                assert!(counts || not, "{name} {flag}: it is missing in the identity of a run");
+                assert!(!counts || !not, "{name} {flag}: it changes answers, or it does not");
+            }
+            flags.extend(own);
+        }
+        assert_eq!(commands, 8, "solve, count and the commands that write rows");
+        for flag in OF_NO_ANSWER {
+            assert!(flags.contains(flag), "{flag} is no flag any more: take it off the list");
+        }
     }
 }

@@ -37,7 +37,8 @@ impl TechniqueArgs {
     /// The options with their values; `None` for one that is not given.
     pub fn options(&self) -> [(&'static str, Option<String>); 2] {
         let names = |set: TechniqueSet| set.iter().map(Technique::name).collect::<Vec<_>>().join(",");
-        [("--only", self.only.map(names)), ("--no-uniqueness", self.no_uniqueness.then(String::new))]
+        let Self { only, no_uniqueness } = self;
+        [("--only", only.map(names)), ("--no-uniqueness", no_uniqueness.then(String::new))]
     }
 
     /// The techniques.

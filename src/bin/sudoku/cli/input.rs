@@ -404,12 +404,13 @@ pub struct FormatArgs {
 impl FormatArgs {
     /// The options with their values; `None` for one that is not given.
     pub fn options(&self) -> [(&'static str, Option<String>); 5] {
+        let Self { notation, alphabet, size, column, delimiter } = self;
         [
-            ("--notation", self.notation.map(|notation| notation.to_string())),
-            ("--alphabet", self.alphabet.as_ref().map(ToString::to_string)),
-            ("--size", self.size.map(|order| order.side().to_string())),
-            ("--column", self.column.as_ref().map(ToString::to_string)),
-            ("--delimiter", self.delimiter.map(|delimiter| delimiter.to_string())),
+            ("--notation", notation.map(|notation| notation.to_string())),
+            ("--alphabet", alphabet.as_ref().map(ToString::to_string)),
+            ("--size", size.map(|order| order.side().to_string())),
+            ("--column", column.as_ref().map(ToString::to_string)),
+            ("--delimiter", delimiter.map(|delimiter| delimiter.to_string())),
         ]
     }
 

@@ -266,19 +266,38 @@ impl SolveArgs {
 
     /// The options on which answers depend beside those of the format, with their values. A run
     /// resumes another only if these are equal. `strategy` is the one in use, named or not.
-    fn fingerprint(&self, strategy: &str) -> [(&'static str, Option<String>); 8] {
-        let answer = &self.answer;
+    pub fn fingerprint(&self, strategy: &str) -> [(&'static str, Option<String>); 8] {
+        // Every argument is named, so that no option is forgotten on which the answers depend.
+        let Self { input: _, question, limit, answer, run: _ } = self;
+        let AnswerArgs {
+            node_limit,
+            shard,
+            stats,
+            server,
+            // Told by what they lead to.
+            add: _,
+            form: _,
+            strategy: _,
+            // What follows changes no answer.
+            backend: _,
+            strict: _,
+            manifest: _,
+            out: _,
+            resume: _,
+            fail_on_error: _,
+            colour: _,
+        } = answer;
         // Costs are counted from the beginning or not at all, and a server reports fewer of them.
-        let stats = if answer.server.urls.is_empty() { "" } else { "with --server" };
+        let with_servers = if server.urls.is_empty() { "" } else { "with --server" };
         [
-            ("--question", Some(self.question.to_string())),
-            ("--limit", self.limit.map(value::name_of_number)),
+            ("--question", Some(question.to_string())),
+            ("--limit", limit.map(value::name_of_number)),
             ("--strategy", Some(strategy.to_owned())),
             ("--add", self.columns().map(names)),
             ("--format", Some(answer.form().to_string())),
-            ("--node-limit", Some(answer.node_limit.to_string())),
-            ("--shard", answer.shard.map(|shard| shard.to_string())),
-            ("--stats", answer.stats.then(|| stats.to_owned())),
+            ("--node-limit", Some(node_limit.to_string())),
+            ("--shard", shard.map(|shard| shard.to_string())),
+            ("--stats", stats.then(|| with_servers.to_owned())),
         ]
     }
 
