@@ -14,7 +14,9 @@ impl CellSet {
 
     /// The cells that share a house with `cell`.
     pub(super) fn peers(geometry: &Geometry, cell: usize) -> Self {
-        geometry.peers(cell).iter().map(|&peer| usize::from(peer)).collect()
+        let mut set = Self::NONE;
+        set.0[..geometry.words].copy_from_slice(geometry.peer_bits(cell));
+        set
     }
 
     #[inline]

@@ -33,6 +33,12 @@ pub(super) struct Geometry {
     peers: Vec<u16>,
     /// Peers of one cell.
     peer_count: usize,
+    /// The same as bits, `words` words a cell.
+    peer_bits: Vec<u64>,
+    /// Words of a set of cells.
+    pub words: usize,
+    /// The positions in each house of the cells that lie in each other one.
+    crossings: Vec<u32>,
 }
 
 impl Geometry {
@@ -65,8 +71,31 @@ impl Geometry {
             peers
                 .extend((0..cells).filter(|&other| other != cell && shares(other)).map(|other| other as u16));
         }
-        let peer_count = peers.len() / cells;
-        Self { order, side, cells, house_cells, houses_of, position_in, peers, peer_count }
+        let (peer_count, words) = (peers.len() / cells, cells.div_ceil(64));
+        let mut peer_bits = vec![0; cells * words];
+        for (at, &peer) in peers.iter().enumerate() {
+            let peer = usize::from(peer);
+            peer_bits[at / peer_count * words + peer / 64] |= 1 << (peer % 64);
+        }
+        let mut crossings = vec![0; KINDS * side * KINDS * side];
+        for (at, &cell) in house_cells.iter().enumerate() {
+            for other in houses_of[usize::from(cell)] {
+                crossings[at / side * KINDS * side + usize::from(other)] |= 1 << (at % side);
+            }
+        }
+        Self {
+            order,
+            side,
+            cells,
+            house_cells,
+            houses_of,
+            position_in,
+            peers,
+            peer_count,
+            peer_bits,
+            words,
+            crossings,
+        }
     }
 
     /// The number of houses.
@@ -92,6 +121,12 @@ impl Geometry {
         &self.peers[cell * self.peer_count..][..self.peer_count]
     }
 
+    /// The same as bits.
+    #[inline]
+    pub(super) fn peer_bits(&self, cell: usize) -> &[u64] {
+        &self.peer_bits[cell * self.words..][..self.words]
+    }
+
     /// The house of a kind that a cell lies in.
     #[inline]
     pub(super) fn house(&self, cell: usize, kind: usize) -> usize {
@@ -101,7 +136,13 @@ impl Geometry {
     /// Whether a house contains a cell.
     #[inline]
     pub(super) fn contains(&self, house: usize, cell: usize) -> bool {
-        self.house(cell, house / self.side) == house
+        self.houses_of[cell].contains(&(house as u16))
+    }
+
+    /// The positions in a house of the cells that lie in another one too.
+    #[inline]
+    pub(super) fn crossing(&self, house: usize, other: usize) -> u32 {
+        self.crossings[house * self.houses() + other]
     }
 
     /// Whether two cells are different and share a house.
@@ -125,6 +166,6 @@ impl Geometry {
     /// looks through houses.
     pub(super) fn boxes_columns_rows(&self) -> impl Iterator<Item = usize> + use<> {
         let side = self.side;
-        [BOXES, COLUMNS, ROWS].into_iter().flat_map(move |kind| kind * side..(kind + 1) * side)
+        (0..side).chain(COLUMNS * side..(COLUMNS + 1) * side).chain(ROWS * side..(ROWS + 1) * side)
     }
 }

@@ -3,7 +3,7 @@
 //! *Pointing* reasons from a box to a row or column, *claiming* the other way. The direct forms
 //! leave a hidden single at once, so nobody has to write candidates down for them.
 
-use super::geometry::{BOXES, COLUMNS, Geometry, ROWS};
+use super::geometry::{BOXES, COLUMNS, ROWS};
 use super::hunt::{Hunt, Mark};
 use super::position::bits;
 use super::technique::Technique;
@@ -43,18 +43,6 @@ struct Locked {
     to: usize,
 }
 
-/// The house of a kind that holds all these positions of a house, if one does.
-fn common_house(geometry: &Geometry, house: usize, positions: u32, kind: usize) -> Option<usize> {
-    let mut found = None;
-    for position in bits(positions) {
-        let other = geometry.house(geometry.cell_at(house, position), kind);
-        if *found.get_or_insert(other) != other {
-            return None;
-        }
-    }
-    found
-}
-
 fn search(
     hunt: &mut Hunt<'_>,
     technique: Technique,
@@ -72,7 +60,9 @@ fn search(
                 if count < 2 || count > geometry.order.box_side() {
                     continue;
                 }
-                if let Some(to) = common_house(geometry, from, places, to_kind)
+                let first = geometry.cell_at(from, places.trailing_zeros() as usize);
+                let to = geometry.house(first, to_kind);
+                if places & !geometry.crossing(from, to) == 0
                     && position.places(to, digit).count_ones() as usize > count
                     && step(hunt, technique, Locked { digit, from, to })
                 {

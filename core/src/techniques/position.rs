@@ -237,8 +237,11 @@ impl Position {
         for other in bits(self.candidates[cell]) {
             self.remove(cell, other);
         }
-        for &peer in geometry.peers(cell) {
-            self.remove(usize::from(peer), digit);
+        for kind in 0..KINDS {
+            let house = geometry.house(cell, kind);
+            for at in bits(self.places(house, digit)) {
+                self.remove(geometry.cell_at(house, at), digit);
+            }
         }
     }
 

@@ -95,18 +95,21 @@ fn walk_on(
     walk.cells.push(cell as u16);
     walk.visited[parity] |= houses;
     for kind in (0..KINDS).filter(|&kind| kind != last_kind) {
-        for &next in geometry.cells_of(geometry.house(cell, kind)) {
+        let house = geometry.house(cell, kind);
+        let both = bits(walk.digits).fold(u32::MAX, |both, digit| both & position.places(house, digit));
+        for at in bits(both) {
+            let next_cell = geometry.cell_at(house, at);
+            let next = next_cell as u16;
             if walk.cells[0] == next && walk.cells.len() >= 4 {
                 if walk.visited[0] == walk.visited[1] {
                     close(hunt, walk, best);
                 }
                 continue;
             }
-            let next_cell = usize::from(next);
-            let candidates = position.candidates[next_cell];
-            if candidates & walk.digits != walk.digits || walk.cells.contains(&next) {
+            if walk.cells.contains(&next) {
                 continue;
             }
+            let candidates = position.candidates[next_cell];
             let extras = extras | candidates & !walk.digits;
             let is_pure = candidates == walk.digits;
             if is_pure || extras.is_power_of_two() || spare > 0 {

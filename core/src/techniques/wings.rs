@@ -17,23 +17,24 @@ pub(super) fn xyz_wing(hunt: &mut Hunt<'_>) -> bool {
 fn wing(hunt: &mut Hunt<'_>, degree: u32, technique: Technique) -> bool {
     let (position, geometry) = (hunt.position, hunt.position.geometry);
     let candidates = |cell: usize| position.candidates[cell];
+    let mut pincers: Vec<usize> = Vec::with_capacity(geometry.cells);
     for pivot in 0..geometry.cells {
         let of_pivot = candidates(pivot);
         if of_pivot.count_ones() != degree {
             continue;
         }
-        for &one in geometry.peers(pivot) {
-            let one = usize::from(one);
+        pincers.clear();
+        let is_pincer = |cell: &usize| candidates(*cell).count_ones() == 2;
+        pincers.extend(geometry.peers(pivot).iter().map(|&peer| usize::from(peer)).filter(is_pincer));
+        for &one in &pincers {
             let of_one = candidates(one);
-            if of_one.count_ones() != 2 || (of_pivot & !of_one).count_ones() != 1 {
+            if (of_pivot & !of_one).count_ones() != 1 {
                 continue;
             }
-            for &other in geometry.peers(pivot) {
-                let other = usize::from(other);
+            for &other in &pincers {
                 let of_other = candidates(other);
                 let shared = of_one & of_other;
-                let is_wing = of_other.count_ones() == 2
-                    && (of_pivot | of_one | of_other).count_ones() == 3
+                let is_wing = (of_pivot | of_one | of_other).count_ones() == 3
                     && shared.is_power_of_two()
                     && (of_pivot & shared).count_ones() == degree - 2;
                 if !is_wing {

@@ -52,6 +52,12 @@ impl Sink<'_> {
     }
 }
 
+/// Whether a set has two elements.
+const fn is_pair(set: u16) -> bool {
+    let rest = set & set.wrapping_sub(1);
+    rest.is_power_of_two()
+}
+
 const fn number(cell: usize, digit: usize) -> u16 {
     (cell * SIDE + digit) as u16
 }
@@ -79,35 +85,25 @@ fn locked(geometry: &Geometry, _: &[u8], source: &Marks, marks: &Marks, sink: &m
         let technique = if from_kind == BOXES { Technique::Pointing } else { Technique::Claiming };
         for digit in 0..SIDE {
             for house in from_kind * SIDE..(from_kind + 1) * SIDE {
-                let places = marks.places[house][digit];
-                if !matches!(places.count_ones(), 2 | 3) {
+                let places = u32::from(marks.places[house][digit]);
+                if places & places.wrapping_sub(1) == 0 {
                     continue;
                 }
-                let mut houses =
-                    bits(u32::from(places)).map(|at| geometry.house(geometry.cell_at(house, at), to_kind));
-                let Some(to) = houses.next() else { continue };
-                if !houses.all(|other| other == to) {
+                let first = geometry.cell_at(house, places.trailing_zeros() as usize);
+                let to = geometry.house(first, to_kind);
+                let outside = u32::from(marks.places[to][digit]) & !geometry.crossing(to, house);
+                if places & !geometry.crossing(house, to) != 0 || outside == 0 {
                     continue;
                 }
                 let mut gone = [(0, 0); SIDE];
                 let mut count = 0;
-                for at in bits(u32::from(marks.places[to][digit])) {
-                    let cell = geometry.cell_at(to, at);
-                    if !geometry.contains(house, cell) {
-                        gone[count] = (cell, 1 << digit);
-                        count += 1;
-                    }
-                }
-                if count == 0 {
-                    continue;
+                for at in bits(outside) {
+                    gone[count] = (geometry.cell_at(to, at), 1 << digit);
+                    count += 1;
                 }
                 let start = sink.premises.len();
-                for at in bits(u32::from(source.places[house][digit] & !places)) {
-                    let cell = geometry.cell_at(house, at);
-                    if !geometry.contains(to, cell) {
-                        sink.premises.push(number(cell, digit));
-                    }
-                }
+                let before = u32::from(source.places[house][digit]) & !geometry.crossing(house, to);
+                sink.premises.extend(bits(before).map(|at| number(geometry.cell_at(house, at), digit)));
                 sink.add(technique, start, &mut gone[..count]);
             }
         }
@@ -117,11 +113,9 @@ fn locked(geometry: &Geometry, _: &[u8], source: &Marks, marks: &Marks, sink: &m
 fn hidden_pairs(geometry: &Geometry, blanks_in: &[u8], source: &Marks, marks: &Marks, sink: &mut Sink<'_>) {
     for house in geometry.boxes_columns_rows().filter(|&house| blanks_in[house] > 4) {
         let places = &marks.places[house];
-        for high in 1..SIDE {
-            if places[high].count_ones() != 2 {
-                continue;
-            }
-            for low in (0..high).filter(|&low| places[low] == places[high]) {
+        let twos = places.iter().enumerate().fold(0, |twos, (at, &set)| twos | u32::from(is_pair(set)) << at);
+        for high in bits(twos) {
+            for low in bits(twos & ((1 << high) - 1)).filter(|&low| places[low] == places[high]) {
                 let pair = 1_u16 << low | 1 << high;
                 let mut gone = [(0, 0); 2];
                 let mut count = 0;
@@ -152,12 +146,10 @@ fn naked_pairs(geometry: &Geometry, blanks_in: &[u8], source: &Marks, marks: &Ma
     for house in geometry.boxes_columns_rows().filter(|&house| blanks_in[house] >= 4) {
         let cells = geometry.cells_of(house);
         let candidates = |at: usize| marks.cells[usize::from(cells[at])];
-        for high in 1..SIDE {
+        let twos = (0..SIDE).fold(0, |twos, at| twos | u32::from(is_pair(candidates(at))) << at);
+        for high in bits(twos) {
             let pair = candidates(high);
-            if pair.count_ones() != 2 {
-                continue;
-            }
-            for low in (0..high).filter(|&low| candidates(low) == pair) {
+            for low in bits(twos & ((1 << high) - 1)).filter(|&low| candidates(low) == pair) {
                 let mut gone = [(0, 0); SIDE];
                 let mut count = 0;
                 for at in (0..SIDE).filter(|&at| at != low && at != high && candidates(at) & pair != 0) {
@@ -183,14 +175,18 @@ fn x_wings(geometry: &Geometry, _: &[u8], source: &Marks, marks: &Marks, sink: &
     // Digits with enough lines left: the digits that are placed have no candidates.
     let lines_of =
         |digit: usize| (ROWS * SIDE..(ROWS + 1) * SIDE).filter(|&row| source.places[row][digit] != 0).count();
-    let eligible: [bool; SIDE] = std::array::from_fn(|digit| lines_of(digit) >= 4);
+    let eligible = (0..SIDE).fold(0, |set, digit| set | u32::from(lines_of(digit) >= 4) << digit);
     for (base, cover) in [(COLUMNS, ROWS), (ROWS, COLUMNS)] {
+        let twos: [u32; SIDE] = std::array::from_fn(|line| {
+            let places = marks.places[base * SIDE + line].iter().enumerate();
+            places.fold(0, |twos, (digit, &set)| twos | u32::from(is_pair(set)) << digit) & eligible
+        });
         for high in 1..SIDE {
             for low in 0..high {
                 let (one, other) = (base * SIDE + low, base * SIDE + high);
-                for digit in (0..SIDE).filter(|&digit| eligible[digit]) {
+                for digit in bits(twos[low] & twos[high]) {
                     let places = marks.places[one][digit];
-                    if places.count_ones() != 2 || places != marks.places[other][digit] {
+                    if places != marks.places[other][digit] {
                         continue;
                     }
                     let lines = 1_u16 << low | 1 << high;
