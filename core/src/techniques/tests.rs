@@ -325,24 +325,30 @@ fn what_has_no_solution_is_told() {
     assert_eq!(next_step(&Position::new(&solved), &Options::default()), Err(Ending::Solved));
 }
 
-#[test]
-fn any_position_is_taken_without_a_panic() {
+/// Positions with more and fewer candidates, most of them without a solution.
+pub(super) fn random_positions(count: u64) -> impl Iterator<Item = Position> {
     // A generator of our own: the positions have to be the same on every run.
     let mut state = 88_172_645_463_325_252_u64;
-    let mut random = || {
+    let mut random = move || {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         state
     };
-    for round in 0..150 {
+    (0..count).map(move |round| {
         let mut marks = vec![b'.'; 729];
         for (at, mark) in marks.iter_mut().enumerate() {
             if random() % 8 < 2 + round % 6 {
                 *mark = b'1' + u8::try_from(at % 9).unwrap();
             }
         }
-        let position: Position = String::from_utf8(marks).unwrap().parse().unwrap();
+        String::from_utf8(marks).unwrap().parse().unwrap()
+    })
+}
+
+#[test]
+fn any_position_is_taken_without_a_panic() {
+    for position in random_positions(150) {
         assert_eq!(position.pencil_marks().parse::<Position>().as_ref(), Ok(&position));
         for technique in Technique::ALL {
             let techniques = TechniqueSet::NONE.with(technique);

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::advanced::{self, Advance};
-use super::{Cells, IN_CELL, nested};
+use super::{Cells, IN_CELL, known_places, nested};
 use crate::techniques::geometry::{Geometry, KINDS};
 use crate::techniques::hunt::{Mark, RawImplication};
 use crate::techniques::position::{Position, bits};
@@ -492,13 +492,9 @@ impl Worker {
                 }
                 for kind in 0..KINDS {
                     let house = geometry.house(cell, kind);
-                    let at = geometry.position_in[cell][kind];
-                    for place in bits(u32::from(self.marks.places[house][digit] & !(1 << at))) {
+                    let known = 1 << geometry.position_in[cell][kind] | known_places(geometry, cell, kind);
+                    for place in bits(u32::from(self.marks.places[house][digit]) & !known) {
                         let other = geometry.cell_at(house, place);
-                        // Those of the box have been turned off already.
-                        if kind != 0 && geometry.house(other, 0) == geometry.house(cell, 0) {
-                            continue;
-                        }
                         match self.turn_off(closure, (other * SIDE + digit) as u16, own, kind as u8) {
                             Turned::New(count) => short += is_short(count),
                             Turned::Known => {}

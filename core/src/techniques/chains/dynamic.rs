@@ -12,6 +12,7 @@
 
 use super::closure::{CANDIDATES, CELLS, Closure, Nested, OFF, ON, Rules, SIDE, Scene, WORDS, Worker, has};
 use super::multiple::conclude;
+use super::outlook::Outlook;
 use super::{IN_CELL, difficulty, nested, tenths};
 use crate::techniques::geometry::KINDS;
 use crate::techniques::hunt::{Hunt, Mark};
@@ -23,6 +24,7 @@ use crate::techniques::technique::Technique;
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     worker: Worker,
+    outlook: Outlook,
     /// The closure of each candidate when it is on.
     on: Vec<Closure>,
     /// The closure of one candidate when it is off.
@@ -76,7 +78,7 @@ impl Best {
 /// A contradiction of one digit.
 pub(in crate::techniques) fn nishio(hunt: &mut Hunt<'_>) -> bool {
     let rules = Rules { is_nishio: true, level: 0, nested_level: 0 };
-    search(hunt, Technique::NishioForcingChains, rules, &[usize::MAX])
+    search(hunt, Technique::NishioForcingChains, rules)
 }
 
 /// The rules of dynamic chains with techniques of a level inside.
@@ -86,34 +88,34 @@ const fn rules(level: u8) -> Rules {
 
 /// The easiest of dynamic chains.
 pub(in crate::techniques) fn dynamic(hunt: &mut Hunt<'_>) -> bool {
-    search(hunt, Technique::DynamicForcingChains, rules(0), &[16, 30, 60, usize::MAX])
+    search(hunt, Technique::DynamicForcingChains, rules(0))
 }
 
 /// The easiest of dynamic chains with other techniques inside.
 pub(in crate::techniques) fn dynamic_plus(hunt: &mut Hunt<'_>) -> bool {
-    search(hunt, Technique::DynamicForcingChainsPlus, rules(1), &[usize::MAX])
+    search(hunt, Technique::DynamicForcingChainsPlus, rules(1))
 }
 
 /// The easiest of dynamic chains with chains without branches inside.
 pub(in crate::techniques) fn nested(hunt: &mut Hunt<'_>) -> bool {
-    search(hunt, Technique::NestedForcingChains, rules(2), &[usize::MAX])
+    search(hunt, Technique::NestedForcingChains, rules(2))
 }
 
 /// The easiest of dynamic chains with multiple chains inside.
 pub(in crate::techniques) fn nested_multiple(hunt: &mut Hunt<'_>) -> bool {
-    search(hunt, Technique::NestedMultipleChains, rules(3), &[usize::MAX])
+    search(hunt, Technique::NestedMultipleChains, rules(3))
 }
 
 /// The easiest of dynamic chains with dynamic chains inside.
 pub(in crate::techniques) fn nested_dynamic(hunt: &mut Hunt<'_>) -> bool {
     (0..3).any(|nested_level| {
         let rules = Rules { nested_level, ..rules(4) };
-        hunt.stopped.is_none() && search(hunt, Technique::NestedDynamicChains, rules, &[usize::MAX])
+        hunt.stopped.is_none() && search(hunt, Technique::NestedDynamicChains, rules)
     })
 }
 
-/// Searches with a bound on the statements of a step, which grows until there is a step.
-fn search(hunt: &mut Hunt<'_>, technique: Technique, rules: Rules, bounds: &[usize]) -> bool {
+/// Searches for the step with the fewest statements.
+fn search(hunt: &mut Hunt<'_>, technique: Technique, rules: Rules) -> bool {
     let position = hunt.position;
     let mut buffers = std::mem::take(&mut hunt.work.dynamic);
     buffers.worker.source.load(position);
@@ -126,25 +128,18 @@ fn search(hunt: &mut Hunt<'_>, technique: Technique, rules: Rules, bounds: &[usi
         most: hunt.budget.left,
         cancel: hunt.budget.cancel,
     };
-    let mut best = None;
-    for &bound in bounds {
-        let mut search =
-            Search { scene, bound, best: None, order: 0, wants_all: false, buffers: &mut buffers };
-        search.forget();
-        for cell in 0..CELLS {
-            search.search_cell(cell);
-            let inferences = std::mem::take(&mut search.buffers.worker.inferences);
-            if !hunt.spend(inferences) {
-                break;
-            }
-            scene.most = hunt.budget.left;
-            search.scene.most = scene.most;
-        }
-        best = search.best;
-        if best.is_some() || hunt.stopped.is_some() {
+    let mut search = Search::new(scene, false, &mut buffers);
+    search.limit();
+    for cell in 0..CELLS {
+        search.search_cell(cell);
+        let inferences = std::mem::take(&mut search.buffers.worker.inferences);
+        if !hunt.spend(inferences) {
             break;
         }
+        scene.most = hunt.budget.left;
+        search.scene.most = scene.most;
     }
+    let best = search.best;
     let is_found = best.is_some() && hunt.stopped.is_none();
     if let Some(best) = best.filter(|_| is_found) {
         write(hunt, technique, &scene.without_limits(), &best, &mut buffers);
@@ -164,9 +159,7 @@ pub(super) fn find_all(buffers: &mut Buffers, scene: &Scene<'_>, sink: &mut nest
     for id in buffers.found.drain(..) {
         buffers.all[usize::from(id)] = None;
     }
-    let bound = usize::MAX;
-    let mut search = Search { scene: *scene, bound, best: None, order: 0, wants_all: true, buffers };
-    search.forget();
+    let mut search = Search::new(*scene, true, buffers);
     for cell in 0..CELLS {
         search.search_cell(cell);
         if search.buffers.worker.is_over(scene) {
@@ -189,12 +182,35 @@ struct Search<'a, 's> {
     buffers: &'a mut Buffers,
 }
 
-impl Search<'_, '_> {
-    /// Forgets what is known of another position.
-    fn forget(&mut self) {
-        for closure in &mut self.buffers.on {
-            closure.is_known = false;
+impl<'a, 's> Search<'a, 's> {
+    /// Forgets what is known of another position, and finds out where closures can show something.
+    fn new(scene: Scene<'s>, wants_all: bool, buffers: &'a mut Buffers) -> Self {
+        buffers.on.iter_mut().for_each(|closure| closure.is_known = false);
+        if scene.rules.level == 0 {
+            let Buffers { worker, outlook, .. } = &mut *buffers;
+            worker.inferences += outlook.explore(scene.geometry, &worker.source, scene.rules.is_nishio);
         }
+        Self { scene, bound: usize::MAX, best: None, order: 0, wants_all, buffers }
+    }
+
+    /// Limits the search by the contradiction with the fewest statements, if it is known where they
+    /// are: nothing longer is of use.
+    fn limit(&mut self) {
+        if self.scene.rules.level > 0 || self.scene.rules.is_nishio {
+            return;
+        }
+        for cell in 0..CELLS {
+            let candidates = self.candidates(cell);
+            for digit in bits(candidates).filter(|_| candidates.count_ones() > 1) {
+                self.refute((cell * SIDE + digit) as u16, false);
+            }
+        }
+        (self.best, self.order) = (None, 0);
+    }
+
+    /// Whether a candidate that is on or off may lead to a contradiction.
+    fn may_be_wrong(&self, id: u16, state: usize) -> bool {
+        self.scene.rules.level > 0 || self.buffers.outlook.is_wrong(id, state)
     }
 
     fn candidates(&self, cell: usize) -> u32 {
@@ -303,17 +319,33 @@ impl Search<'_, '_> {
         let closure = &mut self.buffers.on[usize::from(id)];
         if !closure.is_known {
             self.buffers.worker.run(&self.scene, (id, ON), self.bound, closure);
+            let is_cut = self.scene.rules.level == 0 && self.buffers.outlook.is_wrong(id, ON);
+            if is_cut && !self.scene.rules.is_nishio {
+                self.buffers.outlook.learn(id, &closure.lists);
+            }
+        }
+    }
+
+    /// Contradictions of a candidate that is on, and off; computes both closures if they are wanted.
+    fn refute(&mut self, id: u16, wants_both: bool) {
+        if wants_both || self.may_be_wrong(id, ON) {
+            self.know(id);
+            self.contradiction(id, true);
+        }
+        if wants_both || self.may_be_wrong(id, OFF) {
+            let Buffers { worker, off, .. } = &mut *self.buffers;
+            worker.run(&self.scene, (id, OFF), self.bound, off);
+            self.contradiction(id, false);
         }
     }
 
     /// Contradictions of a candidate, and what is the same whether it is on or off.
     fn binary(&mut self, id: u16, wants_double: bool) {
-        self.know(id);
-        self.contradiction(id, true);
-        let Buffers { worker, off, .. } = &mut *self.buffers;
-        worker.run(&self.scene, (id, OFF), self.bound, off);
-        self.contradiction(id, false);
-        if self.scene.rules.is_nishio || !wants_double {
+        let rules = self.scene.rules;
+        let is_double =
+            wants_double && !rules.is_nishio && (rules.level > 0 || self.buffers.outlook.is_double(id));
+        self.refute(id, is_double);
+        if !is_double {
             return;
         }
         for state in [ON, OFF] {
@@ -344,14 +376,17 @@ impl Search<'_, '_> {
         let geometry = self.scene.geometry;
         let sources: Vec<u16> =
             bits(places).map(|at| (geometry.cell_at(house, at) * SIDE + digit) as u16).collect();
-        for &source in &sources {
-            self.know(source);
-        }
         self.reduce(&sources, 6, Proof::Region { house, digit });
     }
 
     /// Looks for what follows from all of several candidates.
     fn reduce(&mut self, sources: &[u16], sort: u8, proof: Proof) {
+        if self.scene.rules.level == 0 && !self.buffers.outlook.meet(sources) {
+            return;
+        }
+        for &source in sources {
+            self.know(source);
+        }
         for state in [ON, OFF] {
             let mut common = self.buffers.on[usize::from(sources[0])].sets[state];
             for &source in &sources[1..] {

@@ -15,9 +15,11 @@ mod closure;
 pub(super) mod dynamic;
 mod multiple;
 mod nested;
+mod outlook;
+mod reach;
 mod single;
 
-use super::geometry::{Geometry, KINDS};
+use super::geometry::{BOXES, Geometry, KINDS};
 use super::position::{Position, bits};
 
 pub(super) use multiple::multiple;
@@ -27,6 +29,7 @@ pub(super) use single::single_chain;
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
     links: Links,
+    reach: reach::Reach,
     single: single::Buffers,
     multiple: multiple::Buffers,
     dynamic: dynamic::Buffers,
@@ -92,6 +95,13 @@ pub(super) struct Links {
     strong_count: Vec<(u8, u8)>,
 }
 
+/// The positions in a house of a cell that its box has too, if that comes before: two houses can have
+/// several cells in common.
+#[inline]
+fn known_places(geometry: &Geometry, cell: usize, kind: usize) -> u32 {
+    if kind == BOXES { 0 } else { geometry.crossing(geometry.house(cell, kind), geometry.house(cell, BOXES)) }
+}
+
 /// Which links a search uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -126,8 +136,7 @@ impl Links {
                 let id = cell * side + digit;
                 let others = candidates & !(1 << digit);
                 self.weak.extend(bits(others).map(|other| number(cell, other)));
-                let houses_start = self.weak.len();
-                self.weak_from.push((start, houses_start as u32));
+                self.weak_from.push((start, self.weak.len() as u32));
                 let (mut strong, mut in_cell) = (0, 0);
                 if others.is_power_of_two() {
                     self.strong[id][0] = (number(cell, others.trailing_zeros() as usize), IN_CELL);
@@ -136,13 +145,8 @@ impl Links {
                 for kind in 0..KINDS {
                     let house = geometry.house(cell, kind);
                     let places = cells.places(house, digit) & !(1 << geometry.position_in[cell][kind]);
-                    for at in bits(places) {
-                        let other = number(geometry.cell_at(house, at), digit);
-                        // Two houses can have two cells in common.
-                        if kind == 0 || !self.weak[houses_start..].contains(&other) {
-                            self.weak.push(other);
-                        }
-                    }
+                    let new = places & !known_places(geometry, cell, kind);
+                    self.weak.extend(bits(new).map(|at| number(geometry.cell_at(house, at), digit)));
                     if places.is_power_of_two() {
                         let other = number(geometry.cell_at(house, places.trailing_zeros() as usize), digit);
                         if !self.strong[id][in_cell..strong].iter().any(|&(known, _)| known == other) {

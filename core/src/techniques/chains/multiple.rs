@@ -144,15 +144,24 @@ pub(in crate::techniques) fn multiple(hunt: &mut Hunt<'_>) -> bool {
     let geometry = position.geometry;
     let work = &mut *hunt.work;
     work.links.load(geometry, position);
-    let (links, closures) = (&work.links, &mut work.multiple.closures);
+    let closures = &mut work.multiple.closures;
     closures.resize_with(CANDIDATES, Closure::default);
     for closure in closures.iter_mut() {
         closure.is_known = false;
     }
+    let mut inferences = work.reach.explore(geometry, position, Mode::Xy);
+    work.reach.turn(geometry, position);
     let cells = hunt.allowed.contains(Technique::CellForcingChains);
     let houses = hunt.allowed.contains(Technique::RegionForcingChains);
     let mut best: Option<Best> = None;
-    let mut inferences = 0;
+    let mut look = |sources: &[u16], house: Option<usize>| {
+        if work.reach.meet(sources) {
+            for &source in sources {
+                know(closures, &work.links, source, &mut inferences);
+            }
+            reduce(position, closures, sources, house, &mut best);
+        }
+    };
     let mut sources: Vec<u16> = Vec::with_capacity(SIDE);
     for cell in 0..CELLS {
         let candidates = position.candidates[cell];
@@ -160,7 +169,6 @@ pub(in crate::techniques) fn multiple(hunt: &mut Hunt<'_>) -> bool {
             continue;
         }
         for digit in bits(candidates) {
-            know(closures, links, (cell * SIDE + digit) as u16, &mut inferences);
             for kind in (0..KINDS).filter(|_| houses) {
                 let house = geometry.house(cell, kind);
                 let places = position.places(house, digit);
@@ -170,16 +178,13 @@ pub(in crate::techniques) fn multiple(hunt: &mut Hunt<'_>) -> bool {
                 }
                 sources.clear();
                 sources.extend(bits(places).map(|at| (geometry.cell_at(house, at) * SIDE + digit) as u16));
-                for &source in &sources {
-                    know(closures, links, source, &mut inferences);
-                }
-                reduce(position, closures, &sources, Some(house), &mut best);
+                look(&sources, Some(house));
             }
         }
         if cells {
             sources.clear();
             sources.extend(bits(candidates).map(|digit| (cell * SIDE + digit) as u16));
-            reduce(position, closures, &sources, None, &mut best);
+            look(&sources, None);
         }
     }
     if !hunt.spend(inferences) {

@@ -1,15 +1,15 @@
 //! Chains that are nested in dynamic chains: what chains take away from what an assumption leaves.
 //!
 //! Where a search for a step wants the easiest chain, a nested search wants for every candidate the
-//! easiest chain that takes it away. Most of the time there is none at all, so a look at the graph
-//! of links comes first: a candidate is refuted by a chain if it leads to its own contrary, and
-//! what several candidates lead to is what the sets of all that they lead to have in common. The
-//! sets come from strongly connected components (R. E. Tarjan, "Depth-first search and linear graph
-//! algorithms", 1972), which are found in the order in which the sets can be added up.
+//! easiest chain that takes it away. Most of the time there is none at all, so a look at what each
+//! candidate leads to comes first: a candidate is refuted by a chain if it leads to its own
+//! contrary, and what several candidates lead to is what the sets of all that they lead to have in
+//! common.
 
 use super::advanced::{Advance, sort_as_hashed};
 use super::closure::{CANDIDATES, Marks, Nested, OFF, ON, SIDE, WORDS};
 use super::multiple;
+use super::reach::Reach;
 use super::single::{self, Key};
 use super::{IN_CELL, Links, Mode};
 use crate::techniques::geometry::{Geometry, KINDS};
@@ -263,141 +263,13 @@ fn order(mode: Mode, source: u16, part: u32) -> u32 {
     (mode * CANDIDATES as u32 + u32::from(source)) * 4 + part
 }
 
-/// What each statement leads to. Statements have numbers: those of the n-th candidate that is left
-/// are 2n if it is on and 2n + 1 if it is off.
-#[derive(Debug, Default)]
-struct Graph {
-    live: Vec<u16>,
-    number: Vec<u16>,
-    /// The order in which statements are met, from 1 on; and the first met that each leads back to.
-    met: Vec<u16>,
-    low: Vec<u16>,
-    component: Vec<u16>,
-    stack: Vec<u16>,
-    /// Statements that are being followed, with the number of the next link.
-    calls: Vec<(u16, u16)>,
-    /// What each component leads to, itself too, `words` words each.
-    reach: Vec<u64>,
-    words: usize,
-    /// Whether each component has more than one statement.
-    is_loop: Vec<bool>,
-}
-
-impl Graph {
-    fn successor(&self, links: &Links, statement: u16, link: usize) -> Option<u16> {
-        let id = usize::from(self.live[usize::from(statement / 2)]);
-        if statement.is_multiple_of(2) {
-            let &next = links.weak(id, Mode::Xy).get(link)?;
-            Some(2 * self.number[usize::from(next)] + 1)
-        } else {
-            let &(next, _) = links.strong(id, Mode::Xy).get(link)?;
-            Some(2 * self.number[usize::from(next)])
-        }
-    }
-
-    /// Computes what leads to what. Returns the number of links.
-    fn explore(&mut self, links: &Links, marks: &Marks) -> u64 {
-        self.live.clear();
-        self.number.resize(CANDIDATES, 0);
-        for (cell, &candidates) in marks.cells.iter().enumerate() {
-            for digit in bits(u32::from(candidates)) {
-                self.number[cell * SIDE + digit] = self.live.len() as u16;
-                self.live.push((cell * SIDE + digit) as u16);
-            }
-        }
-        let count = 2 * self.live.len();
-        self.words = count.div_ceil(64);
-        for list in [&mut self.met, &mut self.low, &mut self.component] {
-            list.clear();
-            list.resize(count, 0);
-        }
-        self.reach.clear();
-        self.is_loop.clear();
-        let (mut met, mut followed) = (0, 0);
-        for root in 0..count as u16 {
-            if self.met[usize::from(root)] != 0 {
-                continue;
-            }
-            self.calls.push((root, 0));
-            while let Some(&(statement, link)) = self.calls.last() {
-                let at = usize::from(statement);
-                if link == 0 {
-                    met += 1;
-                    self.met[at] = met;
-                    self.low[at] = met;
-                    self.stack.push(statement);
-                }
-                let next = self.successor(links, statement, usize::from(link));
-                if let (Some(call), Some(_)) = (self.calls.last_mut(), next) {
-                    call.1 += 1;
-                    followed += 1;
-                }
-                match next.map(|next| (next, usize::from(next))) {
-                    Some((next, index)) if self.met[index] == 0 => self.calls.push((next, 0)),
-                    // On the stack.
-                    Some((_, index)) if self.low[index] != u16::MAX => {
-                        self.low[at] = self.low[at].min(self.met[index]);
-                    }
-                    Some(_) => {}
-                    None => {
-                        self.calls.pop();
-                        let low = self.low[at];
-                        if low == self.met[at] {
-                            self.close(links, statement);
-                        } else if let Some(&(before, _)) = self.calls.last() {
-                            let before = &mut self.low[usize::from(before)];
-                            *before = low.min(*before);
-                        }
-                    }
-                }
-            }
-        }
-        followed
-    }
-
-    /// Ends the component whose first statement is `first`.
-    fn close(&mut self, links: &Links, first: u16) {
-        let component = self.is_loop.len() as u16;
-        let start = self.stack.iter().rposition(|&statement| statement == first).unwrap_or(0);
-        self.is_loop.push(self.stack.len() - start > 1);
-        self.reach.resize(self.reach.len() + self.words, 0);
-        for at in start..self.stack.len() {
-            let statement = usize::from(self.stack[at]);
-            self.low[statement] = u16::MAX;
-            self.component[statement] = component;
-            let own = usize::from(component) * self.words;
-            self.reach[own + statement / 64] |= 1 << (statement % 64);
-        }
-        for at in start..self.stack.len() {
-            let mut link = 0;
-            while let Some(next) = self.successor(links, self.stack[at], link) {
-                link += 1;
-                let other = self.component[usize::from(next)];
-                if other != component {
-                    let (before, own) = self.reach.split_at_mut(usize::from(component) * self.words);
-                    let other = &before[usize::from(other) * self.words..][..self.words];
-                    own.iter_mut().zip(other).for_each(|(word, other)| *word |= other);
-                }
-            }
-        }
-        self.stack.truncate(start);
-    }
-
-    /// What a statement leads to.
-    fn reach(&self, statement: usize) -> &[u64] {
-        &self.reach[usize::from(self.component[statement]) * self.words..][..self.words]
-    }
-
-    fn leads_to(&self, from: usize, to: usize) -> bool {
-        self.reach(from)[to / 64] >> (to % 64) & 1 != 0
-    }
-}
-
 /// The search for nested chains, with its buffers.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
+    /// The links, once they are wanted.
     links: Links,
-    graph: Graph,
+    has_links: bool,
+    reach: Reach,
     single: single::Buffers,
     collector: Collector,
     closures: Vec<multiple::Closure>,
@@ -415,8 +287,8 @@ impl Finder {
         most: u64,
         sink: &mut Sink<'_>,
     ) -> u64 {
-        self.links.load(geometry, sink.marks);
-        let mut inferences = self.graph.explore(&self.links, sink.marks);
+        self.has_links = false;
+        let mut inferences = self.reach.explore(geometry, sink.marks, Mode::Xy);
         self.collector.clear();
         inferences += self.single(geometry, most, sink.marks);
         if self.collector.hints.is_empty() && wants_multiple {
@@ -428,28 +300,29 @@ impl Finder {
 
     /// Cycles and chains without branches.
     fn single(&mut self, geometry: &Geometry, most: u64, marks: &Marks) -> u64 {
-        let Self { links, graph, single, collector, .. } = self;
-        let refuted = |at: usize, was_on: usize| graph.leads_to(2 * at + 1 - was_on, 2 * at + was_on);
-        if !(0..graph.live.len()).any(|at| refuted(at, 1) || refuted(at, 0)) {
+        let Self { links, has_links, reach, single, collector, .. } = self;
+        if reach.chains.iter().flatten().all(|&length| length == 0) {
             return 0;
         }
+        links.load(geometry, marks);
+        *has_links = true;
         let mut search = single::Search::all(geometry, marks, links, single, most, collector);
         for mode in [Mode::X, Mode::Xy] {
-            for (at, &id) in graph.live.iter().enumerate() {
-                for was_on in [true, false] {
-                    if refuted(at, usize::from(was_on)) && (mode == Mode::X || search.wants(id, was_on)) {
-                        search.chains(usize::from(id), was_on, mode);
+            for (at, &id) in reach.live.iter().enumerate() {
+                for state in [ON, OFF] {
+                    let is_wanted = mode == Mode::X || search.wants(id, state == ON);
+                    if reach.chains[state][at] > 0 && is_wanted {
+                        search.chains(usize::from(id), state == ON, mode);
                     }
                 }
             }
         }
         for mode in [Mode::X, Mode::Y, Mode::Xy] {
             search.limit_cycles(mode);
-            for (at, &id) in graph.live.iter().enumerate() {
-                let is_in_loop = graph.is_loop[usize::from(graph.component[2 * at])];
+            for (at, &id) in reach.live.iter().enumerate() {
                 let is_pair = marks.cells[usize::from(id) / SIDE].count_ones() == 2;
-                if is_in_loop && (mode != Mode::Y || is_pair) {
-                    search.cycles(usize::from(id), mode);
+                if reach.cycles[at] > 0 && (mode != Mode::Y || is_pair) {
+                    search.cycles(reach, usize::from(id), mode);
                 }
             }
         }
@@ -458,6 +331,7 @@ impl Finder {
 
     /// Multiple chains.
     fn multiple(&mut self, geometry: &Geometry, marks: &Marks) -> u64 {
+        self.reach.turn(geometry, marks);
         for id in self.known.drain(..) {
             self.closures[usize::from(id)].is_known = false;
         }
@@ -480,29 +354,34 @@ impl Finder {
                     sources.clear();
                     sources
                         .extend(bits(places).map(|at| (geometry.cell_at(house, at) * SIDE + digit) as u16));
-                    inferences += self.reduce(marks, &sources, kind as u8, &mut order);
+                    inferences += self.reduce(geometry, marks, &sources, kind as u8, &mut order);
                 }
             }
             sources.clear();
             sources.extend(bits(candidates).map(|digit| (cell * SIDE + digit) as u16));
-            inferences += self.reduce(marks, &sources, IN_CELL, &mut order);
+            inferences += self.reduce(geometry, marks, &sources, IN_CELL, &mut order);
         }
         inferences
     }
 
     /// Looks for what all of several candidates lead to.
-    fn reduce(&mut self, marks: &Marks, sources: &[u16], kind: u8, order: &mut u32) -> u64 {
-        let graph = &self.graph;
-        let statement = |&id: &u16| 2 * usize::from(graph.number[usize::from(id)]);
-        let common = |word: usize| {
-            let words = sources.iter().map(|id| graph.reach(statement(id))[word]);
-            words.fold(u64::MAX, |common, word| common & word)
-        };
-        if (0..graph.words).all(|word| common(word) == 0) {
+    fn reduce(
+        &mut self,
+        geometry: &Geometry,
+        marks: &Marks,
+        sources: &[u16],
+        kind: u8,
+        order: &mut u32,
+    ) -> u64 {
+        if !self.reach.meet(sources) {
             return 4;
         }
         if self.closures.is_empty() {
             self.closures.resize_with(CANDIDATES, multiple::Closure::default);
+        }
+        if !self.has_links {
+            self.links.load(geometry, marks);
+            self.has_links = true;
         }
         let mut inferences = 4;
         for &source in sources {

@@ -6,7 +6,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::closure::{OFF, ON};
 use super::nested::Collector;
+use super::reach::Reach;
 use super::{Cells, IN_CELL, Links, Mode, closure, difficulty, tenths};
 use crate::techniques::geometry::Geometry;
 use crate::techniques::hunt::{Hunt, Mark, RawImplication};
@@ -83,10 +85,6 @@ pub(super) struct Search<'a, C> {
     buffers: &'a mut Buffers,
     allowed: TechniqueSet,
     best: Option<Best>,
-    /// The most statements of a chain in this pass.
-    longest: usize,
-    /// Whether chains were cut off at that.
-    is_cut: bool,
     pub inferences: u64,
     /// The most inferences that may be made.
     most: u64,
@@ -113,29 +111,16 @@ pub(in crate::techniques) fn single_chain(hunt: &mut Hunt<'_>) -> bool {
         buffers,
         allowed: hunt.allowed,
         best: None,
-        longest: usize::MAX,
-        is_cut: false,
         inferences: 0,
         most: hunt.budget.left,
         cancel: hunt.budget.cancel,
         bounds: [0; 2],
         all: None,
     };
-    search.search_all(Mode::X);
-    search.search_all(Mode::Y);
-    // Chains of both kinds of links are many, so they are looked for by increasing length.
-    let wants_both = [Technique::BidirectionalCycle, Technique::ForcingChain];
-    if wants_both.into_iter().any(|technique| search.allowed.contains(technique)) {
-        for longest in [6, 8, 10, 14, 18, 26, 34, usize::MAX] {
-            if search.best.is_some_and(|best| best.mode == Mode::Xy || best.key.difficulty < 7.0) {
-                break;
-            }
-            search.longest = longest;
-            search.is_cut = false;
-            search.search_all(Mode::Xy);
-            if !search.is_cut {
-                break;
-            }
+    for mode in [Mode::X, Mode::Y, Mode::Xy] {
+        // Those of both kinds of links are rated 7.0 and up.
+        if mode != Mode::Xy || search.best.is_none_or(|best| best.key.difficulty >= 7.0) {
+            search.search_all(&mut work.reach, mode);
         }
     }
     let (best, inferences) = (search.best, search.inferences);
@@ -183,8 +168,6 @@ impl<'a> Search<'a, closure::Marks> {
             buffers,
             allowed: TechniqueSet::ALL,
             best: None,
-            longest: usize::MAX,
-            is_cut: false,
             inferences: 0,
             most,
             cancel: None,
@@ -222,11 +205,11 @@ impl<C: Cells> Search<'_, C> {
 
     /// The longest chain of a kind that would be better than the best.
     fn bound(&self, mode: Mode, is_cycle: bool) -> usize {
-        let Some(best) = self.best else { return self.longest };
+        let Some(best) = self.best else { return usize::MAX };
         // Nothing easier is as long as this.
         let is_worse = |complexity: &usize| Self::key(mode, is_cycle, *complexity) >= best.key;
         let worse = (4..=4 * best.key.complexity).find(is_worse).unwrap_or(0);
-        worse.saturating_sub(1).min(self.longest)
+        worse.saturating_sub(1)
     }
 
     /// Remembers a step, and how long better ones may be.
@@ -235,35 +218,54 @@ impl<C: Cells> Search<'_, C> {
         self.bounds = [self.bound(best.mode, false), self.bound(best.mode, true)];
     }
 
-    /// Looks at chains from every candidate.
-    fn search_all(&mut self, mode: Mode) {
-        self.bounds = [self.bound(mode, false), self.bound(mode, true)];
-        let side = self.links.side;
-        let allows = |technique| self.allowed.contains(technique);
-        let (cycles, chains) = match mode {
+    /// Looks at chains from every candidate that can begin the easiest.
+    fn search_all(&mut self, reach: &mut Reach, mode: Mode) {
+        let allowed = self.allowed;
+        let allows = |technique| allowed.contains(technique);
+        let (wants_cycles, wants_chains) = match mode {
             Mode::X => {
                 (allows(Technique::XCycle), allows(Technique::ForcingXChain) || allows(Technique::TurbotFish))
             }
             Mode::Y => (allows(Technique::YCycle), false),
             Mode::Xy => (allows(Technique::BidirectionalCycle), allows(Technique::ForcingChain)),
         };
-        for cell in 0..self.geometry.cells {
-            let candidates = self.cells.candidates(cell);
-            if candidates.count_ones() < 2 || mode == Mode::Y && candidates.count_ones() > 2 {
-                continue;
+        if !wants_cycles && !wants_chains {
+            return;
+        }
+        self.inferences += reach.explore(self.geometry, self.cells, mode);
+        self.bounds = [self.bound(mode, false), self.bound(mode, true)];
+        let side = self.links.side;
+        let is_chain = |length: usize| length > 0 && allows(technique(mode, false, length));
+        if wants_chains {
+            let is_open = |id: u16| self.cells.candidates(usize::from(id) / side).count_ones() > 1;
+            let lengths = |state: usize| reach.chains[state].iter().map(|&length| usize::from(length));
+            let open = |state| lengths(state).zip(&reach.live).filter(|&(_, &id)| is_open(id));
+            let chains = open(ON).chain(open(OFF)).map(|(length, _)| length);
+            if let Some(shortest) = chains.filter(|&length| is_chain(length)).min() {
+                // What is harder than the shortest chain is of no use.
+                let key = Self::key(mode, false, shortest);
+                let is_harder = |&length: &usize| Self::key(mode, true, length) > key;
+                let cycle = (4..usize::from(u16::MAX)).find(is_harder).unwrap_or(4) - 1;
+                self.bounds = [self.bounds[0].min(shortest), self.bounds[1].min(cycle)];
             }
+        }
+        for (at, &id) in reach.live.iter().enumerate() {
             if self.inferences > self.most || self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
             {
                 return;
             }
-            for digit in bits(candidates) {
-                let source = cell * side + digit;
-                if cycles {
-                    self.cycles(source, mode);
-                }
-                if chains {
-                    self.chains(source, true, mode);
-                    self.chains(source, false, mode);
+            let source = usize::from(id);
+            if self.cells.candidates(source / side).count_ones() < 2 {
+                continue;
+            }
+            let cycle = usize::from(reach.cycles[at]);
+            if wants_cycles && (1..=self.bounds[1]).contains(&cycle) {
+                self.cycles(reach, source, mode);
+            }
+            for state in [ON, OFF] {
+                let length = usize::from(reach.chains[state][at]);
+                if wants_chains && is_chain(length) && length <= self.bounds[0] {
+                    self.chains(source, state == ON, mode);
                 }
             }
         }
@@ -275,7 +277,7 @@ impl<C: Cells> Search<'_, C> {
     }
 
     /// Cycles from a candidate that is on.
-    pub(super) fn cycles(&mut self, source: usize, mode: Mode) {
+    pub(super) fn cycles(&mut self, reach: &Reach, source: usize, mode: Mode) {
         let bound = self.bounds[1];
         let closing = self.links.strong(source, mode);
         if bound < 4 || closing.is_empty() {
@@ -302,7 +304,6 @@ impl<C: Cells> Search<'_, C> {
             // A cycle of this length ends with the off statements of this level.
             length += 1;
             if length > bound {
-                self.is_cut |= bound == self.longest;
                 return;
             }
             // The bound may fall while cycles are found.
@@ -317,7 +318,9 @@ impl<C: Cells> Search<'_, C> {
                 self.inferences += weak.len() as u64;
                 for &next in weak {
                     let closes = may_close && self.buffers.last[usize::from(next)] == stamp;
-                    let is_useful = !is_last_level && !self.links.strong(usize::from(next), mode).is_empty();
+                    let is_new = |&(on, _): &(u16, u8)| self.buffers.on[usize::from(on)] != stamp;
+                    let is_useful =
+                        !is_last_level && self.links.strong(usize::from(next), mode).iter().any(is_new);
                     if (closes || is_useful) && !self.is_ancestor(at, next) {
                         self.buffers.nodes.push((next, at as u32));
                         if closes {
@@ -327,7 +330,6 @@ impl<C: Cells> Search<'_, C> {
                 }
             }
             if is_last_level {
-                self.is_cut |= bound == self.longest;
                 return;
             }
             length += 1;
@@ -336,7 +338,11 @@ impl<C: Cells> Search<'_, C> {
             for at in start..end {
                 let id = usize::from(self.buffers.nodes[at].0);
                 for &(next, _) in self.links.strong(id, mode) {
-                    if self.buffers.on[usize::from(next)] != stamp {
+                    // What does not come back soon enough is of no use.
+                    let left = bound.saturating_sub(length - 1);
+                    if self.buffers.on[usize::from(next)] != stamp
+                        && reach.leads_on(next, source as u16, left)
+                    {
                         self.buffers.on[usize::from(next)] = stamp;
                         self.buffers.nodes.push((next, at as u32));
                     }
@@ -419,10 +425,6 @@ impl<C: Cells> Search<'_, C> {
 
     /// Chains from a candidate that is on, or off, to its contrary.
     pub(super) fn chains(&mut self, source: usize, is_on: bool, mode: Mode) {
-        let bound = self.bounds[0];
-        if bound < 4 {
-            return;
-        }
         self.begin();
         let stamp = self.buffers.stamp;
         self.buffers.nodes.push((source as u16, ROOT));
@@ -445,21 +447,12 @@ impl<C: Cells> Search<'_, C> {
                 return;
             }
             length += 1;
-            if length > bound {
-                self.is_cut |= bound == self.longest;
-                return;
-            }
             if is_on_level == is_on && length > 2 {
                 let is_last = |&at: &usize| self.buffers.last[usize::from(self.buffers.nodes[at].0)] == stamp;
                 if let Some(at) = (start..end).find(is_last) {
                     self.close_chain(source as u16, at, length, is_on, mode);
                     return;
                 }
-            }
-            // Two more statements are needed before the end.
-            if length + 2 > bound && is_on_level == is_on {
-                self.is_cut |= bound == self.longest;
-                return;
             }
             let Buffers { nodes, on, off, .. } = &mut *self.buffers;
             for at in start..end {
