@@ -102,6 +102,17 @@ describe("1. board", () => {
     },
   );
 
+  visit("the last cell that is filled in says whether the puzzle is solved", async (visit, page) => {
+    await visit.load(`${EASY_SOLUTION.slice(0, 80)}.`);
+    await visit.cell(9, 9).click();
+    await page.keyboard.press("8");
+    await visit.status(/^Every cell is filled in, but \d cells break the rules\. Mark mistakes shows them\.$/);
+    await page.keyboard.press("9");
+    await visit.status("Solved: every cell is filled in, and all rules are kept.");
+    await page.keyboard.press("Backspace");
+    await visit.status("");
+  });
+
   visit("pencil marks by hand and automatic, undo and redo", async (visit, page) => {
     await visit.load(EASY);
     await visit.cell(1, 3).click();

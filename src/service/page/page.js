@@ -232,7 +232,19 @@ export function enterValue(value) {
   const now = history.now;
   const cell = board.selected;
   if (settings.pencil) change(toggleMark(now, cell, value, settings.automatic));
-  else change(enter(now, cell, value));
+  else {
+    change(enter(now, cell, value));
+    sayWhetherSolved();
+  }
+}
+
+/** Says of a board without a blank whether it is solved. */
+function sayWhetherSolved() {
+  const { shape, values } = history.now;
+  if (!values.every(Boolean)) return;
+  const broken = conflictsOf(shape, values).reduce((sum, isBroken) => sum + isBroken, 0);
+  if (!broken) say("Solved: every cell is filled in, and all rules are kept.", "good");
+  else say(`Every cell is filled in, but ${plural(broken, "cell")} break the rules. Mark mistakes shows them.`, "bad");
 }
 
 /** Blanks the selected cell. */
