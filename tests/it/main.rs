@@ -35,6 +35,7 @@ mod reference;
 mod remote;
 mod resume;
 mod round_trips;
+mod sheet;
 mod shell;
 mod solutions;
 mod strategies;

@@ -187,7 +187,7 @@ fn completions_and_the_manual_name_every_command() {
     let script = folder.path().join("completions");
     fs::write(&script, &texts[0].1).unwrap();
     for (words, wanted) in [
-        (&["sh"][..], "show shell"),
+        (&["sh"][..], "show sheet shell"),
         // Without a command they are the options of solve.
         (&["--que"], "--question"),
         (&["puzzles.txt", "--strat"], "--strategy"),

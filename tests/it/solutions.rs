@@ -396,3 +396,23 @@ fn lists_of_known_counts_have_as_many_solutions() {
         assert_eq!(rows.next(), None);
     }
 }
+
+#[test]
+fn candidates_are_the_digits_of_all_solutions() {
+    let puzzle = "12......3......4";
+    let all = stdout(&run(&["-q", "-n", "all", puzzle]));
+    let wanted: String = (0..16)
+        .flat_map(|cell| (b'1'..=b'4').map(move |digit| (cell, digit)))
+        .map(|(cell, digit)| {
+            let has_it = all.lines().any(|solution| solution.as_bytes()[cell] == digit);
+            if has_it { char::from(digit) } else { '.' }
+        })
+        .collect();
+    assert!(all.lines().count() > 1 && wanted.replace('.', "").len() > 16, "{wanted}");
+    let marks = sudoku(&["candidates", puzzle, "--pencil-marks"]).output().unwrap();
+    assert_eq!(stdout(&marks), format!("{wanted}\n"));
+    let drawn = sudoku(&["candidates", puzzle]).output().unwrap();
+    assert_eq!(stdout(&drawn).lines().filter(|line| line.starts_with('|')).count(), 4, "{}", stdout(&drawn));
+    let none = sudoku(&["candidates", "123...4........."]).output().unwrap();
+    assert_eq!((none.status.code(), stderr(&none)), (Some(2), "The puzzle has no solution.\n".to_owned()));
+}

@@ -2,6 +2,7 @@
 
 mod argv;
 mod bench;
+mod candidates;
 mod canon;
 mod check;
 mod cli;
@@ -28,6 +29,7 @@ mod page;
 mod rate;
 #[path = "../shared/reference.rs"]
 mod reference;
+mod sheet;
 mod shell;
 mod show;
 mod solutions;
@@ -97,6 +99,10 @@ enum Command {
     Join(Deferred<join::JoinArgs>),
     /// Draw one puzzle of a file, by its number or at random
     Show(Deferred<show::ShowArgs>),
+    /// List the digits that each cell has in some solution
+    Candidates(Deferred<candidates::CandidatesArgs>),
+    /// Lay puzzles out on pages to print, with their solutions
+    Sheet(Deferred<sheet::SheetArgs>),
     /// Put puzzles in canonical form: one text for all disguises
     Canon(Deferred<canon::CanonArgs>),
     /// Drop puzzles that are the same but for symmetry
@@ -150,9 +156,11 @@ impl Command {
 }
 
 /// The commands that the short help only names, because it has to fit a screen.
-const RARE: [&str; 12] = [
+const RARE: [&str; 14] = [
     "solutions",
     "join",
+    "candidates",
+    "sheet",
     "canon",
     "dedup",
     "split",
@@ -210,6 +218,7 @@ fn parse(args: Vec<OsString>) -> Result<Command, clap::Error> {
 
 fn run() -> ExitCode {
     let argv::CommandArgs { args, notes } = argv::prepare(std::env::args_os());
+    let is_alone = args.len() == 1;
     let is_short_help = args.len() == 2 && args[1] == "-h";
     // Of a command, so that a file of its name would not help.
     let is_help = args.last().is_some_and(|arg| arg == "--help");
@@ -221,6 +230,8 @@ fn run() -> ExitCode {
             run_command(command)
         }
         Err(_) if is_short_help => short_help().map_err(EarlyEnd::from),
+        // Nothing was asked for.
+        Err(_) if is_alone => short_help().map(|_| ExitCode::from(exit::FAILED)).map_err(EarlyEnd::from),
         Err(error) if is_help => print_clap(&error).map_err(EarlyEnd::from),
         Err(error) => print_clap(&argv::explain(error)).map_err(EarlyEnd::from),
     };
@@ -241,6 +252,8 @@ fn run_command(command: Command) -> Result<ExitCode, EarlyEnd> {
         Command::Check(Deferred(args)) => row_command::run(&args)?,
         Command::Join(Deferred(args)) => join::run(&args)?,
         Command::Show(Deferred(args)) => show::run(&args)?,
+        Command::Candidates(Deferred(args)) => candidates::run(&args)?,
+        Command::Sheet(Deferred(args)) => sheet::run(&args)?,
         Command::Canon(Deferred(args)) => row_command::run(&args)?,
         Command::Dedup(Deferred(args)) => dedup::run(&args).map(|()| ExitCode::SUCCESS)?,
         Command::Split(Deferred(args)) => split::run(&args)?,

@@ -34,7 +34,7 @@ pub mod exit {
     pub const DISAGREED: u8 = 1;
     /// Some of the puzzles asked for were not found.
     pub const GAVE_UP: u8 = 1;
-    /// `bench --max-regression`: this program is slower than is allowed.
+    /// `bench --max-regression`, `--min-rate`: this program is slower than is allowed.
     pub const SLOWER: u8 = 1;
     /// The run could not start or not come to its end.
     pub const FAILED: u8 = 2;
@@ -48,7 +48,7 @@ pub mod exit {
     ];
 
     /// What 1 means, command by command.
-    pub const FINDINGS: [(&str, &str); 11] = [
+    pub const FINDINGS: [(&str, &str); 12] = [
         ("solve, count", "An error line to a typed puzzle, or with --fail-on-error any."),
         ("validate", "A puzzle is not well formed."),
         ("check", "A grid is not correctly solved."),
@@ -57,7 +57,8 @@ pub mod exit {
         ("hint", "There is no solution, or the search for a step was given up."),
         ("steps", "The steps do not lead to a solution."),
         ("generate", "A puzzle was given up."),
-        ("bench", "An answer is wrong, or with --max-regression it is slower."),
+        ("sheet", "A puzzle has no solution to print."),
+        ("bench", "An answer is wrong, or it is slower than --max-regression or --min-rate allows."),
         ("load", "A puzzle was not answered correctly, once."),
         ("explore, demo", "An answer is wrong, or two ways to get it disagree."),
     ];
