@@ -95,7 +95,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rustyline", &["bin/sudoku/shell/"]),
     ("shlex", &["bin/sudoku/shell/"]),
     ("signal_hook", &["bin/"]),
-    ("strsim", &["bin/sudoku/shell/"]),
+    ("strsim", &["bin/sudoku/argv.rs", "bin/sudoku/shell/"]),
     ("listenfd", &["bin/sudokud/manager.rs"]),
     ("sd_notify", &["bin/sudokud/manager.rs"]),
     ("anyhow", &["bin/"]),

@@ -63,6 +63,14 @@ pub enum OutputError {
         /// The system's error.
         cause: io::Error,
     },
+    /// There is no such folder.
+    #[error("{name}: there is no folder {}. Make it, or name another file.", .folder.display())]
+    NoFolder {
+        /// The output.
+        name: String,
+        /// The folder that is not there.
+        folder: PathBuf,
+    },
     /// Another run is writing the same output.
     #[error("{name} is being written by another run. Wait for its end, or name another file.")]
     InUse {

@@ -151,6 +151,11 @@ impl Output {
         if old.as_ref().is_ok_and(|old| !old.is_file()) {
             return direct(Target::Direct(OpenOptions::new().write(true).open(path).map_err(fail)?));
         }
+        if let Some(folder) =
+            path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+        {
+            return Err(OutputError::NoFolder { name, folder: folder.to_owned() });
+        }
         let path = resolve(path).map_err(fail)?;
         // An old file's permissions pass to the new one.
         let mode = old.ok().map(|old| old.permissions().mode() & 0o7777);
@@ -634,7 +639,10 @@ mod tests {
     #[test]
     fn errors_carry_the_path() {
         let error = Output::file(Path::new("/no/such/folder/out"), false).err().unwrap();
-        assert_eq!(error.to_string(), "/no/such/folder/out: No such file or directory (os error 2)");
+        assert_eq!(
+            error.to_string(),
+            "/no/such/folder/out: there is no folder /no/such/folder. Make it, or name another file."
+        );
         let mut full = Output::file(Path::new("/dev/full"), false).unwrap();
         assert_eq!(
             full.write(b"x").unwrap_err().to_string(),

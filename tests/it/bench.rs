@@ -324,6 +324,22 @@ fn a_file_of_bad_lines_is_timed_too() {
 }
 
 #[test]
+fn a_list_that_is_slower_than_the_least_rate_fails() {
+    let folder = Folder::new();
+    let list = mixed(&folder);
+    let timed = |least: &str| run(&["-q", &list, "--kind", "text", "--repeats", "1", "--min-rate", least]);
+    succeeded(&timed("1"));
+    let slow = timed("1000000000000");
+    assert_eq!(slow.status.code(), Some(1));
+    assert!(
+        stderr(&slow).ends_with(" puzzles a second, and --min-rate asks for 1,000,000,000,000.\n"),
+        "{}",
+        stderr(&slow)
+    );
+    assert!(stdout(&slow).contains("fast"), "the report is there: {}", stdout(&slow));
+}
+
+#[test]
 fn an_interrupt_ends_a_run_that_would_take_for_ever() {
     let folder = Folder::new();
     let endless = folder.write("blank.txt", ".".repeat(81));
@@ -492,7 +508,10 @@ fn programs_that_cannot_be_compared_are_refused() {
             &[&mixed, "--compare", this, "--json=report", "--markdown=report"],
             "--json and --markdown name the same file, report. Name two.",
         ),
-        (&[&mixed, "--json=/no/such/folder/report.json"], "/no/such/folder/report.json: No such file"),
+        (
+            &[&mixed, "--json=/no/such/folder/report.json"],
+            "/no/such/folder/report.json: there is no folder /no/such/folder.",
+        ),
     ] {
         let output = run(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");

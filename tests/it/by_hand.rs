@@ -176,7 +176,7 @@ fn bad_lines_and_inputs_have_the_words_of_other_commands() {
     );
     for (args, wanted) in [
         (&["rate", PAIR, X_WING, "-f", "csv"][..], "A table is about one input, and 2 were named."),
-        (&["rate", PAIR, "--only", "xwing"], "\"xwing\" is no technique and no family of techniques."),
+        (&["rate", PAIR, "--only", "xwong"], "\"xwong\" is no technique and no family of techniques."),
         (&["rate", PAIR, "--only", "uniqueness", "--no-uniqueness"], "No technique is left."),
         (&["rate", PAIR, "--up-to", "21"], "ratings are 1.0 to 20.0"),
         (&["rate", "no/such"], "No such file"),

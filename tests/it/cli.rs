@@ -391,7 +391,9 @@ fn an_output_that_fails_leaves_nothing_behind() {
     let nowhere = bench.path("no/such/out.txt");
     let output = run(&["solve", &input, "-o", &nowhere]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(stderr(&output), format!("{nowhere}: No such file or directory (os error 2)\n"));
+    let folder = bench.path("no/such");
+    let wanted = format!("{nowhere}: there is no folder {folder}. Make it, or name another file.\n");
+    assert_eq!(stderr(&output), wanted);
 
     // An old OUT stays as it was when the new run fails.
     let out = bench.write("out.txt", b"old\n");

@@ -753,7 +753,7 @@ fn what_makes_no_sense_is_refused_with_a_sentence() {
     let (pdf, lost) = (pdf.to_str().unwrap(), lost.to_str().unwrap());
     for (args, part) in [
         (&["--plot", pdf][..], format!("{pdf}: A plot is an .svg or a .png file.\n")),
-        (&["--plot", lost], format!("{lost}: No such file or directory (os error 2)\n")),
+        (&["--plot", lost], format!("{lost}: there is no folder {}/no/folder.", folder.path().display())),
         (&["--clues", "90"], "A 9x9 puzzle has 81 cells, so it cannot have 90 clues.\n".to_owned()),
         (&["--clues", "9..4"], "`9..4` has its end before its beginning.".to_owned()),
         (

@@ -496,3 +496,53 @@ fn outputs_that_cannot_be_written_are_named() {
         }
     }
 }
+
+#[test]
+fn words_of_other_tools_are_told_what_they_are_here() {
+    let folder = Folder::new();
+    folder.write("p.txt", format!("{EASY}\n"));
+    let run = |args: &[&str]| sudoku(args).current_dir(folder.root()).output().unwrap();
+    let rows: Vec<&str> = EASY.as_bytes().chunks(9).map(|row| std::str::from_utf8(row).unwrap()).collect();
+    for (args, wanted) in [
+        (&["solve", "p.txt", "--json"][..], "--json is --format jsonl here"),
+        (&["p.txt", "--jobs", "2"], "--jobs is --threads here"),
+        (&["generate", "easy"], "how hard puzzles are is --difficulty easy"),
+        (&["generate", "5"], "the number of puzzles is --count 5, or -n 5"),
+        (&rows, "The 9 arguments look like the rows of a puzzle: put quotes around all of them."),
+        (&["p.txt", "out.txt"], "To write to it, use -o out.txt."),
+        (&["p.txt", "-o", "no/x.txt"], "no/x.txt: there is no folder no. Make it, or name another file."),
+        (&["p.txt", "-o", "solved.json"], "solved.json would be plain lines, and no json."),
+        (&["generate", "-o", "made.JSON"], "made.JSON would be plain lines, and no json."),
+        (&["generate", "-o", "made.tsv"], "Puzzles are not made as tsv. Name a .csv or .jsonl file."),
+    ] {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(wanted), "{args:?}: {}", stderr(&output));
+    }
+    // A guess that has little in common with what was typed is none.
+    let told = stderr(&run(&["--solve", "p.txt"]));
+    assert!(!told.contains("--server") && told.contains("a flag of `sudoku show`"), "{told}");
+    assert!(stderr(&run(&["p.txt", "--thread", "1"])).contains("'--threads'"));
+    let solved = stdout(&run(&["p.txt"]));
+    assert_eq!(stdout(&run(&["Solve", "p.txt"])), solved);
+    assert!(stdout(&run(&["steps", "p.txt", "--only", "singles,XWing"])).contains("hidden single"));
+}
+
+#[test]
+fn the_form_follows_the_name_of_the_file_in_any_case() {
+    let folder = Folder::new();
+    folder.write("p.txt", format!("{EASY}\n"));
+    let run = |args: &[&str]| sudoku(args).current_dir(folder.root()).output().unwrap();
+    for (args, file, begins) in [
+        (&["generate", "-o", "made.csv"][..], "made.csv", "puzzle,solution\n"),
+        (&["generate", "-o", "made.JSONL"], "made.JSONL", "{\"puzzle\":"),
+        (&["generate", "-o", "made.txt", "-f", "csv"], "made.txt", "puzzle,solution\n"),
+        (&["solve", "p.txt", "-o", "a.CSV"], "a.CSV", "puzzle,solution"),
+        (&["solve", "p.txt", "-f", "jsonl", "-o", "a.json"], "a.json", "{"),
+        (&["rate", "p.txt", "-o", "rated.Csv"], "rated.Csv", "puzzle,"),
+    ] {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+        assert!(folder.read(file).starts_with(begins), "{args:?}: {}", folder.read(file));
+    }
+}

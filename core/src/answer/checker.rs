@@ -620,7 +620,7 @@ impl CheckJob {
     /// Checks that are reported like this.
     #[must_use]
     pub fn new(format: Format, task: CheckTask, report: CheckReport) -> Self {
-        let rows = ResultRows::without_line(report.form, &format, ADDED.into_iter());
+        let rows = ResultRows::new(report.form, &format, ADDED.into_iter());
         Self { checkers: Checkers::new(format, task), rows, report, single: Mutex::new(None) }
     }
 

@@ -5,8 +5,11 @@ use super::columns::{RowBuilder, RowForm, RowWriter};
 use crate::grid::Grid;
 use crate::text::Format;
 
+/// The column of the line.
+const LINE: &str = "line";
+
 /// A writer of rows with results. What is no table has a column of puzzles of its own, and as JSON
-/// the line too.
+/// the line too, unless that is a result.
 pub(super) struct ResultRows {
     writer: RowWriter,
     /// Whether the puzzle is the only column of its own.
@@ -21,28 +24,11 @@ impl ResultRows {
         format: &Format,
         added: impl Iterator<Item = &'a str>,
     ) -> Option<Self> {
-        Self::with_lines(form, format, form.row_form() == Some(RowForm::Json), added)
-    }
-
-    /// Rows whose own columns have the line, so that it is no other.
-    pub(super) fn without_line<'a>(
-        form: CheckForm,
-        format: &Format,
-        added: impl Iterator<Item = &'a str>,
-    ) -> Option<Self> {
-        Self::with_lines(form, format, false, added)
-    }
-
-    fn with_lines<'a>(
-        form: CheckForm,
-        format: &Format,
-        has_lines: bool,
-        added: impl Iterator<Item = &'a str>,
-    ) -> Option<Self> {
         let form = form.row_form()?;
         let is_list = !RowWriter::keeps_columns(format, form);
-        let has_lines = has_lines && is_list;
-        let names = has_lines.then_some("line").into_iter().chain(is_list.then_some("puzzle"));
+        let added: Vec<&str> = added.collect();
+        let has_lines = is_list && form == RowForm::Json && !added.contains(&LINE);
+        let names = has_lines.then_some(LINE).into_iter().chain(is_list.then_some("puzzle"));
         let writer = RowWriter::new(format, form, names.chain(added));
         Some(Self { writer, is_list, has_lines })
     }

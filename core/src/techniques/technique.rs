@@ -259,7 +259,9 @@ impl FromStr for Technique {
 
     fn from_str(text: &str) -> Result<Self, TechniqueError> {
         let wanted = text.trim().to_lowercase().replace([' ', '_'], "-");
-        let found = Self::ALL.into_iter().find(|technique| technique.name() == wanted);
+        // `xwing` is as common as `x-wing`.
+        let joined = |name: &str| name.replace('-', "");
+        let found = Self::ALL.into_iter().find(|technique| joined(technique.name()) == joined(&wanted));
         found.ok_or_else(|| {
             let family = Family::ALL.into_iter().find(|family| family.name() == wanted);
             family.map_or_else(|| TechniqueError::Unknown(text.to_owned()), TechniqueError::Family)

@@ -11,6 +11,7 @@ use clap::Subcommand as _;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use sudoku_stream::answer::OutputForm;
+use sudoku_stream::generate::Difficulty;
 use sudoku_stream::grid::Order;
 
 use crate::Command;
@@ -58,7 +59,10 @@ fn name_command(args: &mut Vec<OsString>, is_typed: bool) {
         }
         return;
     };
-    if first == "help" {
+    let lower = first.to_ascii_lowercase();
+    if first != lower && lower.to_str().is_some_and(Command::has_subcommand) && fs::metadata(first).is_err() {
+        args[1] = lower;
+    } else if first == "help" {
         args.remove(1);
         args.push("--help".into());
     } else if !["-h", "--help", "-V", "--version", DOCS].iter().any(|flag| first == *flag)
@@ -122,7 +126,10 @@ const ONE_INPUT: &str = "[PUZZLE|FILE]";
 pub fn explain(mut error: clap::Error) -> clap::Error {
     let tip = match error.kind() {
         ErrorKind::InvalidSubcommand => no_such_file(&error),
-        ErrorKind::UnknownArgument => only_one_input(&error),
+        ErrorKind::UnknownArgument => {
+            drop_weak_guess(&mut error);
+            known_elsewhere(&error).or_else(|| only_one_input(&error))
+        }
         _ => None,
     };
     if let Some(tip) = tip {
@@ -137,10 +144,64 @@ fn no_such_file(error: &clap::Error) -> Option<String> {
     Some(format!("there is no file '{word}' to solve either: {cause}"))
 }
 
+/// Flags of other tools, and what they are here.
+const KNOWN_ELSEWHERE: [(&str, &str); 9] = [
+    ("--csv", "--format csv"),
+    ("--tsv", "--format tsv"),
+    ("--json", "--format jsonl"),
+    ("--jsonl", "--format jsonl"),
+    ("--jobs", "--threads"),
+    ("--out", "--output"),
+    ("--solve", "what `sudoku solve` does by itself, and a flag of `sudoku show`"),
+    ("--unique", "--question unique"),
+    ("--number", "--index of `sudoku show` and others"),
+];
+
+/// What an unknown argument is here, if other tools have it.
+fn known_elsewhere(error: &clap::Error) -> Option<String> {
+    let argument = unknown(error)?;
+    let makes_puzzles = usage(error).contains(" generate ");
+    if makes_puzzles && argument.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(format!("the number of puzzles is --count {argument}, or -n {argument}"));
+    }
+    if makes_puzzles && Difficulty::ALL.iter().any(|(name, _)| *name == argument) {
+        return Some(format!("how hard puzzles are is --difficulty {argument}"));
+    }
+    let known = KNOWN_ELSEWHERE.iter().find(|(flag, _)| *flag == argument);
+    known.map(|(flag, here)| format!("{flag} is {here} here"))
+}
+
+/// Drops the guess at what a flag was meant to be, if it has little in common with it.
+fn drop_weak_guess(error: &mut clap::Error) {
+    let (Some(wrong), Some(ContextValue::String(guess))) =
+        (unknown(error), error.get(ContextKind::SuggestedArg))
+    else {
+        return;
+    };
+    let name = guess.split_whitespace().next().unwrap_or(guess);
+    // A third of the letters may be wrong.
+    if 3 * strsim::damerau_levenshtein(wrong, name) > wrong.len() {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
+    }
+}
+
+fn unknown(error: &clap::Error) -> Option<&str> {
+    match error.get(ContextKind::InvalidArg)? {
+        ContextValue::String(argument) => Some(argument),
+        _ => None,
+    }
+}
+
+fn usage(error: &clap::Error) -> String {
+    match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
+        _ => String::new(),
+    }
+}
+
 fn only_one_input(error: &clap::Error) -> Option<String> {
-    let ContextValue::String(argument) = error.get(ContextKind::InvalidArg)? else { return None };
-    let ContextValue::StyledStr(usage) = error.get(ContextKind::Usage)? else { return None };
-    let is_input = !argument.starts_with('-') && usage.to_string().trim_end().ends_with(ONE_INPUT);
+    let is_input = !unknown(error)?.starts_with('-') && usage(error).trim_end().ends_with(ONE_INPUT);
     is_input.then(|| "this takes one puzzle or file at a time".to_owned())
 }
 

@@ -69,20 +69,13 @@ pub struct CanonArgs {
     rows: RowArgs,
 }
 
-impl CanonArgs {
-    /// The form of the report: the one asked for, or that of a file by its name.
-    fn form(&self) -> CheckForm {
-        self.rows.out.check_form(self.format)
-    }
-}
-
 impl RowCommand for CanonArgs {
     type Job = CanonJob;
 
     fn rows(&self) -> RowsRun<'_> {
         // Every argument is named, so that no option is forgotten on which the rows depend.
-        let Self { input, by, disguise, format: _, fail_on_error: _, rows } = self;
-        let form = self.form();
+        let Self { input, by, disguise, format, fail_on_error: _, rows } = self;
+        let form = rows.out.check_form(*format);
         let options = vec![
             ("--format", Some(form.to_string())),
             ("--by", by.map(|basis| basis.to_string())),
@@ -91,9 +84,9 @@ impl RowCommand for CanonArgs {
         RowsRun::new("canon", input, rows, form, options)
     }
 
-    fn job(&self, format: Format) -> anyhow::Result<CanonJob> {
+    fn job(&self, format: Format, form: CheckForm) -> anyhow::Result<CanonJob> {
         let task = CanonTask { basis: self.by, ..CanonTask::default() };
-        Ok(CanonJob::new(format, task, self.form(), self.disguise))
+        Ok(CanonJob::new(format, task, form, self.disguise))
     }
 
     fn check(&self, reader: &Reader, input: &Input) -> anyhow::Result<()> {

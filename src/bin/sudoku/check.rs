@@ -84,11 +84,6 @@ impl CheckArgs {
         self.form() == CheckForm::Text && !self.only_failures
     }
 
-    /// The most rows that are reported.
-    fn most(&self) -> usize {
-        if self.has_summary() { self.limit } else { usize::MAX }
-    }
-
     /// The name of the input in every line that is about it, where it needs one.
     fn named(&self, input: &Input, text: Vec<u8>) -> Vec<u8> {
         if input.origin().is_none() || self.form() != CheckForm::Text {
@@ -120,10 +115,11 @@ impl RowCommand for CheckArgs {
         }
     }
 
-    fn job(&self, format: Format) -> anyhow::Result<CheckJob> {
+    fn job(&self, format: Format, form: CheckForm) -> anyhow::Result<CheckJob> {
         let (is_unique, node_limit) = (self.unique, self.node_limit);
-        let with_right = self.form() != CheckForm::Text && !self.only_failures;
-        let report = CheckReport { form: self.form(), with_right, limit: self.most() };
+        let with_right = form != CheckForm::Text && !self.only_failures;
+        let limit = if self.has_summary() { self.limit } else { usize::MAX };
+        let report = CheckReport { form, with_right, limit };
         Ok(CheckJob::new(format, CheckTask { is_unique, node_limit, ..CheckTask::default() }, report))
     }
 
@@ -146,7 +142,7 @@ impl RowCommand for CheckArgs {
         self.named(input, text)
     }
 
-    fn describes(&self, _: &Input) -> bool {
+    fn describes(&self, _: &Input, _: CheckForm) -> bool {
         self.has_summary()
     }
 

@@ -79,7 +79,7 @@ impl RowCommand for DisguiseRun<'_> {
         RowsRun::new("disguise", input, rows, CheckForm::Text, options)
     }
 
-    fn job(&self, format: Format) -> anyhow::Result<DisguiseJob> {
+    fn job(&self, format: Format, _: CheckForm) -> anyhow::Result<DisguiseJob> {
         let (times, seed, with_original) = (self.args.times, self.seed.get(), self.args.with_original);
         Ok(DisguiseJob::new(format, DisguiseTask { times, seed, with_original }))
     }

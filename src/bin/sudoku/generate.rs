@@ -19,7 +19,7 @@ use sudoku_stream::pipeline::{self, Ended, run_ordered};
 use sudoku_stream::techniques::{Score, Technique};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, SAMPLE_BYTES, detect};
 
-use crate::cli::output::{OutputArgs, unfinished};
+use crate::cli::output::{OutputArgs, check_kind, unfinished};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
 use crate::cli::{early_end, exit, interrupt, print, progress};
@@ -119,8 +119,10 @@ pub struct GenerateArgs {
 
     /// Form of the puzzles; csv includes the solutions
     #[arg(short = 'f', long = "format", alias = "notation", value_name = "FORM")]
-    #[arg(value_parser = value::notation(), default_value = "lines", help_heading = "Output")]
-    notation: Notation,
+    ///
+    /// By default that of the name of FILE, or lines.
+    #[arg(value_parser = value::notation(), help_heading = "Output")]
+    notation: Option<Notation>,
 
     /// Symbols of the values: letters, ascii, alpha, hex, or all of them in order [default:
     /// letters]
@@ -234,7 +236,17 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
 
 /// The format that puzzles are written in.
 fn format_for(args: &GenerateArgs, order: Order) -> anyhow::Result<Format> {
-    match args.notation {
+    let named = || match () {
+        () if args.out.is_named("csv") => Notation::Csv,
+        () if args.out.is_named("jsonl") => Notation::Jsonl,
+        () => Notation::Lines,
+    };
+    if args.notation.is_none() {
+        check_kind(args.out.path())?;
+        ensure!(!args.out.is_named("tsv"), "Puzzles are not made as tsv. Name a .csv or .jsonl file.");
+    }
+    let notation = args.notation.unwrap_or_else(named);
+    match notation {
         Notation::Header => ensure!(
             [2, 3].contains(&order.box_side()),
             "The notation header is for 4x4 and 9x9 puzzles. Name another."
@@ -247,7 +259,7 @@ fn format_for(args: &GenerateArgs, order: Order) -> anyhow::Result<Format> {
         }
         _ => {}
     }
-    Ok(Format::new(args.notation, order, args.alphabet.clone().unwrap_or_default())?)
+    Ok(Format::new(notation, order, args.alphabet.clone().unwrap_or_default())?)
 }
 
 /// Puzzles that are made together.

@@ -51,7 +51,7 @@ impl RowCommand for MinimizeArgs {
         RowsRun::new("minimize", input, rows, CheckForm::Text, options)
     }
 
-    fn job(&self, format: Format) -> anyhow::Result<MinimizeJob> {
+    fn job(&self, format: Format, _: CheckForm) -> anyhow::Result<MinimizeJob> {
         Ok(MinimizeJob::new(format, MinimizeTask { seed: self.seed, ..MinimizeTask::default() }))
     }
 

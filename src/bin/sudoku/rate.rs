@@ -77,13 +77,6 @@ pub struct RateArgs {
     rows: RowArgs,
 }
 
-impl RateArgs {
-    /// The form of the report: the one asked for, or that of a file by its name.
-    fn form(&self) -> CheckForm {
-        if self.summary { CheckForm::Text } else { self.rows.out.check_form(self.format) }
-    }
-}
-
 /// A run of `sudoku rate`.
 pub struct RateRun<'a> {
     args: &'a RateArgs,
@@ -112,10 +105,10 @@ impl RowCommand for RateRun<'_> {
 
     fn rows(&self) -> RowsRun<'_> {
         // Every argument is named, so that no option is forgotten on which the rows depend.
-        let RateArgs { input, up_to, techniques, summary, format: _, effort, fail_on_error: _, rows } =
+        let RateArgs { input, up_to, techniques, summary, format, effort, fail_on_error: _, rows } =
             self.args;
         let [only, no_uniqueness] = techniques.options();
-        let form = self.args.form();
+        let form = if *summary { CheckForm::Text } else { rows.out.check_form(*format) };
         let options = vec![
             ("--format", Some(form.to_string())),
             ("--up-to", up_to.map(|score| score.to_string())),
@@ -126,9 +119,9 @@ impl RowCommand for RateRun<'_> {
         RowsRun { has_rows: !summary, ..RowsRun::new("rate", input, rows, form, options) }
     }
 
-    fn job(&self, format: Format) -> anyhow::Result<RateJob> {
+    fn job(&self, format: Format, form: CheckForm) -> anyhow::Result<RateJob> {
         self.task.techniques.check_for(format.order())?;
-        Ok(RateJob::new(format, self.task, self.args.form()))
+        Ok(RateJob::new(format, self.task, form))
     }
 
     fn error_lines(&self) -> Option<ErrorLines> {
@@ -141,9 +134,9 @@ impl RowCommand for RateRun<'_> {
 
     /// A person is told of a puzzle by itself. Programs get a line for every puzzle, however many
     /// there are.
-    fn describes(&self, input: &Input) -> bool {
+    fn describes(&self, input: &Input, form: CheckForm) -> bool {
         let is_shown = || self.args.rows.out.path().is_none() && io::stdout().is_terminal();
-        let is_wanted = self.args.form() == CheckForm::Text && !self.args.summary;
+        let is_wanted = form == CheckForm::Text && !self.args.summary;
         is_wanted && input.is_only() && (input.is_typed() || is_shown())
     }
 

@@ -70,20 +70,13 @@ pub struct SolutionsArgs {
     rows: RowArgs,
 }
 
-impl SolutionsArgs {
-    /// The form of the list: the one asked for, or that of a file by its name.
-    fn form(&self) -> CheckForm {
-        self.rows.out.check_form(self.format)
-    }
-}
-
 impl RowCommand for SolutionsArgs {
     type Job = SolutionsJob;
 
     fn rows(&self) -> RowsRun<'_> {
         // Every argument is named, so that no option is forgotten on which the rows depend.
-        let Self { input, limit, format: _, node_limit, fail_on_error: _, rows } = self;
-        let form = self.form();
+        let Self { input, limit, format, node_limit, fail_on_error: _, rows } = self;
+        let form = rows.out.check_form(*format);
         let options = vec![
             ("--format", Some(form.to_string())),
             ("--limit", Some(value::name_of_number(*limit))),
@@ -92,9 +85,9 @@ impl RowCommand for SolutionsArgs {
         RowsRun { keeps_rows: false, ..RowsRun::new("solutions", input, rows, form, options) }
     }
 
-    fn job(&self, format: Format) -> anyhow::Result<SolutionsJob> {
+    fn job(&self, format: Format, form: CheckForm) -> anyhow::Result<SolutionsJob> {
         let task = EnumerateTask { limit: self.limit, node_limit: self.node_limit };
-        Ok(SolutionsJob::new(format, task, self.form()))
+        Ok(SolutionsJob::new(format, task, form))
     }
 
     fn error_lines(&self) -> Option<ErrorLines> {

@@ -53,10 +53,11 @@ Examples:
   sudoku bench puzzles.txt
   sudoku bench easy.txt hard.txt --strategy fast --kind search -f json -o bench.json
   sudoku bench puzzles.txt -j 4 --question count -n 2
+  sudoku bench puzzles.txt --kind text --min-rate 1000000
   sudoku bench puzzles.txt --compare ./sudoku-before --max-regression 5%
   sudoku bench puzzles.txt --compare ./sudoku-before --json=b.json --markdown=b.md
 
-Exit codes: 0, all answers are right; 1, some are wrong, or there is a regression; 2, the run could not start, or stopped before its end.";
+Exit codes: 0, all answers are right; 1, some are wrong, a list is too slow, or there is a regression; 2, the run could not start, or stopped before its end.";
 
 /// Arguments of `sudoku bench`.
 #[derive(Clone, Args)]
@@ -100,6 +101,13 @@ pub struct BenchArgs {
     /// Timed runs of each contender, after a warm-up
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(1..))]
     repeats: u32,
+
+    /// Exit with 1 if nothing that is timed answers N puzzles of a list a second
+    ///
+    /// The median of the fastest contender counts, for each list.
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = whole::<u64>(1..))]
+    #[arg(conflicts_with = "compare")]
+    min_rate: Option<u64>,
 
     /// Threads [range: 1 to 1024]
     #[arg(short = 'j', long, value_name = "N", default_value = "1", value_parser = value::threads())]
@@ -403,7 +411,23 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     }
     out.finish()?;
     save(files.json, json)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(if is_fast_enough(args, &report) { ExitCode::SUCCESS } else { ExitCode::from(exit::SLOWER) })
+}
+
+/// Whether every list reaches the rate that is asked for; names those that do not.
+#[expect(clippy::cast_precision_loss, reason = "a rate is far below 2^53")]
+fn is_fast_enough(args: &BenchArgs, report: &BenchReport) -> bool {
+    let Some(least) = args.min_rate else { return true };
+    let slow: Vec<(&str, f64)> =
+        report.best_rates().into_iter().filter(|(_, rate)| *rate < least as f64).collect();
+    for (file, rate) in &slow {
+        print::status_line(&format!(
+            "{file}: {} puzzles a second, and --min-rate asks for {}.",
+            print::rate(*rate),
+            print::thousands(least)
+        ));
+    }
+    slow.is_empty()
 }
 
 /// Prints a warning for each list that is too short for figures to be relied on.

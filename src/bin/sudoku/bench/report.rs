@@ -131,6 +131,19 @@ impl BenchReport {
         }
     }
 
+    /// The best median of each file, in puzzles a second.
+    pub fn best_rates(&self) -> Vec<(&str, f64)> {
+        let mut best: Vec<(&str, f64)> = Vec::new();
+        for row in &self.results {
+            let rate = row.puzzles_per_second.median;
+            match best.iter_mut().find(|(file, _)| *file == row.file) {
+                Some((_, best)) => *best = best.max(rate),
+                None => best.push((&row.file, rate)),
+            }
+        }
+        best
+    }
+
     /// The lines above the tables: machine, program and settings.
     pub fn heading(&self) -> String {
         let Self { version, commit, toolchain, machine, settings, .. } = self;

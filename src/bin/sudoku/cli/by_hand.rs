@@ -240,7 +240,7 @@ mod tests {
         let forcing = args(Some("forcing"), false);
         assert!(forcing.set_for(Order::NINE).is_ok() && forcing.set_for(Order::ALL[3]).is_err());
         assert!(args(Some("forcing,singles"), false).set_for(Order::ALL[3]).is_ok());
-        for (text, wanted) in [("", "No technique is named."), ("xwing", "Families are singles, direct")] {
+        for (text, wanted) in [("", "No technique is named."), ("xwong", "Families are singles, direct")] {
             assert!(techniques(text).unwrap_err().contains(wanted), "{text}");
         }
         assert!(technique("x wing").is_ok() && technique("fish").unwrap_err().contains("swordfish"));

@@ -96,7 +96,10 @@ impl InputArgs {
         let mut inputs = Vec::with_capacity(self.inputs.len());
         let mut has_standard = false;
         for (argument, number) in self.inputs.iter().zip(1..) {
-            let kind = self.kind(argument)?;
+            let kind = self.kind(argument).map_err(|error| match self.are_rows() {
+                Some(meant) => anyhow::anyhow!("{error}. {meant}"),
+                None => error,
+            })?;
             if matches!(kind, InputKind::Standard) && std::mem::replace(&mut has_standard, true) {
                 bail!("`-` was named twice, but standard input can be read only once.");
             }
@@ -120,6 +123,25 @@ impl InputArgs {
     /// A puzzle that was typed as the value of an option.
     pub fn typed(&self, text: &str) -> Input {
         self.input(InputKind::Typed(text.as_bytes().to_vec()), None)
+    }
+
+    /// The second of two inputs, if there is no such file: it may be meant as an output.
+    pub fn missing_second(&self) -> Option<&OsStr> {
+        let [first, second] = &self.inputs[..] else { return None };
+        let is_file = |argument: &OsString| Path::new(argument).exists();
+        let may_be_output = is_file(first) && !is_file(second) && Path::new(second).extension().is_some();
+        may_be_output.then_some(second)
+    }
+
+    /// What is wrong with all arguments together, if they look like the rows of a puzzle.
+    fn are_rows(&self) -> Option<String> {
+        let count = self.inputs.len();
+        let are_rows = count > 1
+            && Order::from_side(count).is_some()
+            && self.inputs.iter().all(|row| row.len() == count);
+        are_rows.then(|| {
+            format!("The {count} arguments look like the rows of a puzzle: put quotes around all of them.")
+        })
     }
 
     fn kind(&self, argument: &OsStr) -> anyhow::Result<InputKind> {

@@ -43,7 +43,7 @@ impl OutputArgs {
 
     /// Does the name of the file end like this, behind a dot?
     pub fn is_named(&self, end: &str) -> bool {
-        self.path().and_then(Path::extension).is_some_and(|extension| extension == end)
+        self.path().and_then(Path::extension).is_some_and(|extension| extension.eq_ignore_ascii_case(end))
     }
 
     /// Opens the output: the file, or standard output.
@@ -75,7 +75,7 @@ impl OutputArgs {
 }
 
 fn is_parquet(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end == "parquet")
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
 }
 
 /// What a run that stops says of its output: that it was not written, or that it is incomplete,
@@ -118,6 +118,20 @@ pub fn text_file(path: &Path, is_durable: bool) -> anyhow::Result<Output> {
     Ok(Output::file(path, is_durable)?)
 }
 
+/// Checks that a file whose form is that of its name has no name of another kind.
+pub fn check_kind(path: Option<&Path>) -> anyhow::Result<()> {
+    const OTHERS: [&str; 8] = ["json", "xml", "html", "pdf", "xlsx", "xls", "ods", "arrow"];
+    let end = |path: &Path| path.extension().map(|end| end.to_string_lossy().to_lowercase());
+    match path.and_then(|path| Some((path, end(path)?))).filter(|(_, end)| OTHERS.contains(&&**end)) {
+        Some((path, end)) => bail!(
+            "{} would be plain lines, and no {end}. Name a .txt, .csv, .tsv or .jsonl file, or say the form \
+             with --format.",
+            path.display()
+        ),
+        None => Ok(()),
+    }
+}
+
 /// Programs that compress, by the ends of the names of their files.
 const COMPRESSORS: [(&str, &str); 5] =
     [("gz", "gzip"), ("zst", "zstd"), ("bz2", "bzip2"), ("xz", "xz"), ("zip", "zip")];
@@ -142,7 +156,7 @@ pub fn check_is_plain(path: &Path) -> anyhow::Result<()> {
 
 /// Checks that a file of text is not named as an array of NumPy or a Parquet file.
 pub fn check_is_text(path: &Path) -> anyhow::Result<()> {
-    if path.extension().is_some_and(|end| end == "npy") {
+    if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("npy")) {
         bail!(
             "{} would be text. Only answers of solve are written as an array of NumPy, by --format npy; \
              name a file of another kind.",

@@ -33,11 +33,11 @@ pub trait RowCommand {
     /// How inputs and the output are opened, and the options on which the rows depend.
     fn rows(&self) -> RowsRun<'_>;
 
-    /// The job for an input in this format.
+    /// The job for an input in this format, with rows in this form.
     ///
     /// # Errors
     /// It cannot be done for such puzzles.
-    fn job(&self, format: Format) -> anyhow::Result<Self::Job>;
+    fn job(&self, format: Format, form: CheckForm) -> anyhow::Result<Self::Job>;
 
     /// Refuses inputs that are not for this command.
     ///
@@ -75,7 +75,7 @@ pub trait RowCommand {
 
     /// Whether the only puzzle of this input is described, so that its row waits for another puzzle or
     /// the end.
-    fn describes(&self, _input: &Input) -> bool {
+    fn describes(&self, _input: &Input, _form: CheckForm) -> bool {
         false
     }
 
@@ -207,7 +207,7 @@ impl<C: RowCommand> RowRun<'_, C> {
             output.write(reader.prelude())?;
         }
         let (name, format) = (reader.name().to_owned(), reader.format().clone());
-        let job = Arc::new(self.command.job(format.clone())?);
+        let job = Arc::new(self.command.job(format.clone(), self.rows.form)?);
         let bar = self.rows.bar(input, &reader, output.progress());
         let (before, earlier) = (self.tally.clone(), C::shown(&own).0);
         let mut passed = PassedInput::new(self.command, &self.rows, input, output, own, before);
@@ -265,7 +265,7 @@ impl<'a, C: RowCommand> PassedInput<'a, C> {
         tally: TallyOf<C>,
         before: TallyOf<C>,
     ) -> Self {
-        let describes = command.describes(input);
+        let describes = command.describes(input, rows.form);
         Self { command, rows, input, output, tally, before, describes, held: None, unmarked: 0 }
     }
 

@@ -5,7 +5,7 @@
 //! puzzle: if a text of so many lines like it is one.
 
 use sudoku_stream::grid::Order;
-use sudoku_stream::text::{FormatError, Hint, Notation, detect};
+use sudoku_stream::text::{FormatError, Hint, Notation, SAMPLE_BYTES, detect};
 
 use super::board;
 use crate::cli::typed::{Typed, first_puzzle};
@@ -104,7 +104,8 @@ fn order_of_row(line: &[u8], hint: &Hint) -> Option<Order> {
         first_puzzle(&text, hint)
             .is_ok_and(|((format, _), _)| format.order() == *order && format.notation() == Notation::Grid)
     };
-    Order::ALL.into_iter().filter(|order| order.side() > 1).find(is_fitting)
+    let may_be_row = !is_longer_than_row(line);
+    Order::ALL.into_iter().filter(|order| may_be_row && order.side() > 1).find(is_fitting)
 }
 
 /// Reads the first line of a puzzle.
@@ -179,7 +180,7 @@ impl Paste {
         // A single triple is recognised by nothing.
         self.so_far = first_puzzle(&self.text, &triples).ok().map(|(puzzle, _)| puzzle);
         // One empty line may be between rows, or a row of spaces that were lost.
-        let is_left = is_empty && self.was_empty || self.lines > MAX_LINES;
+        let is_left = is_empty && self.was_empty || self.lines > MAX_LINES || self.text.len() > SAMPLE_BYTES;
         self.was_empty = is_empty;
         if is_left { LineTaken::Short } else { LineTaken::More }
     }

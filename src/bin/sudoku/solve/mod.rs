@@ -27,7 +27,9 @@ use crate::cli::colour::ColourArgs;
 use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::{Input, InputArgs, check_row_form};
 use crate::cli::interrupt::{self, interruptible};
-use crate::cli::output::{OutputArgs, check_columns, check_is_text, into_columns, refuse_what_is_for_text};
+use crate::cli::output::{
+    OutputArgs, check_columns, check_is_text, check_kind, into_columns, refuse_what_is_for_text,
+};
 use crate::cli::progress::Bar;
 use crate::cli::resume::{self, ResumeArgs};
 use crate::cli::rows::{self, ErrorLines};
@@ -340,7 +342,12 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
     args.answer.colour.apply();
     let servers = check_flags(args)?;
-    let inputs = args.input.all()?;
+    let inputs = args.input.all().map_err(|error| match args.input.missing_second() {
+        Some(second) if args.answer.out.path().is_none() => {
+            anyhow!("{error}. To write to it, use -o {}.", second.display())
+        }
+        _ => error,
+    })?;
     refuse_several(args, inputs.len())?;
     if let Some(single) = Single::of(args, &inputs) {
         return single.solve(args);
@@ -355,6 +362,9 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
 
 /// Refuses flags that do not go together, before any input is looked at. Returns the servers.
 fn check_flags(args: &SolveArgs) -> anyhow::Result<Servers> {
+    if args.answer.form.is_none() {
+        check_kind(args.answer.out.path())?;
+    }
     let servers = args.answer.server.servers()?;
     let counts =
         matches!(args.question, QuestionArg::Count) || args.answer.add.contains(&AddedColumn::Solutions);
