@@ -1,6 +1,6 @@
 //! Measures the tables of `docs/performance.md` and writes them between its markers: `just figures`,
-//! or `just figures FOLDER` with the programs of FOLDER instead of a release build. Takes some
-//! minutes, and a machine with nothing else to do.
+//! or `just figures FOLDER` with the programs of FOLDER, named like their profile, instead of a
+//! build of `dist`. Takes some minutes, and a machine with nothing else to do.
 //!
 //! ```text
 //! SUDOKU_LISTS     folder of 9x9 lists, *.txt [default: the sample that is part of the program]
@@ -242,7 +242,8 @@ impl Bench {
             |begin: &str| version.lines().find_map(|line| line.strip_prefix(begin)).unwrap_or_default();
         let compiler: String =
             line("compiler: rustc ").chars().take_while(|&c| c == '.' || c.is_ascii_digit()).collect();
-        let profile = if self.programs.to_string_lossy().contains("debug") { "dev" } else { "release" };
+        let folder = self.programs.file_name().unwrap_or_default().to_string_lossy();
+        let profile = if folder == "debug" { "dev" } else { &*folder };
         let machine = bench.lines().next().unwrap_or_default();
         let machine = machine.split_once(", best back end").map_or(machine, |(machine, _)| machine);
         let repeats = self.repeats;

@@ -81,7 +81,14 @@ fn number(text: &str) -> Option<f64> {
 /// Nanoseconds a puzzle as puzzles a second.
 fn rate(nanoseconds: f64) -> String {
     let rate = 1e9 / nanoseconds;
-    if rate >= 1e6 { format!("{:.1} million", rate / 1e6) } else { format!("{:.0},000", rate / 1e3) }
+    // What rounds to a million is one; a tenth of a million is the last digit that is shown.
+    if rate >= 999_500.0 {
+        format!("{:.1} million", rate / 1e6)
+    } else if rate >= 1e3 {
+        format!("{:.0},000", rate / 1e3)
+    } else {
+        format!("{rate:.0}")
+    }
 }
 
 fn drawn(figures: &[Figures<'_>]) -> String {

@@ -7,16 +7,16 @@ use std::io::{self, IsTerminal as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use clap::Subcommand as _;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, CommandFactory as _, Subcommand as _};
 use sudoku_stream::answer::OutputForm;
 use sudoku_stream::generate::Difficulty;
 use sudoku_stream::grid::Order;
 
-use crate::Command;
 use crate::cli::input::FormatArgs;
 use crate::cli::typed::{self, TypedArgument};
+use crate::{Command, CommandLine};
 
 /// The command that is meant where none is named.
 pub const DEFAULT_COMMAND: &str = "solve";
@@ -127,8 +127,9 @@ pub fn explain(mut error: clap::Error) -> clap::Error {
     let tip = match error.kind() {
         ErrorKind::InvalidSubcommand => no_such_file(&error),
         ErrorKind::UnknownArgument => {
+            let tip = known_elsewhere(&error).or_else(|| only_one_input(&error));
             drop_weak_guess(&mut error);
-            known_elsewhere(&error).or_else(|| only_one_input(&error))
+            tip
         }
         _ => None,
     };
@@ -154,7 +155,7 @@ const KNOWN_ELSEWHERE: [(&str, &str); 9] = [
     ("--out", "--output"),
     ("--solve", "what `sudoku solve` does by itself, and a flag of `sudoku show`"),
     ("--unique", "--question unique"),
-    ("--number", "--index of `sudoku show` and others"),
+    ("--number", "`--index` of `sudoku show` and others"),
 ];
 
 /// What an unknown argument is here, if other tools have it.
@@ -167,8 +168,25 @@ fn known_elsewhere(error: &clap::Error) -> Option<String> {
     if makes_puzzles && Difficulty::ALL.iter().any(|(name, _)| *name == argument) {
         return Some(format!("how hard puzzles are is --difficulty {argument}"));
     }
-    let known = KNOWN_ELSEWHERE.iter().find(|(flag, _)| *flag == argument);
-    known.map(|(flag, here)| format!("{flag} is {here} here"))
+    let (flag, here) = KNOWN_ELSEWHERE.iter().find(|(flag, _)| *flag == argument)?;
+    let is_had = here.strip_prefix("--").is_none_or(|option| has_option(error, option));
+    is_had.then(|| format!("{flag} is {here} here"))
+}
+
+/// Whether the command whose usage an error shows has an option, `format csv` or `threads`.
+fn has_option(error: &clap::Error, option: &str) -> bool {
+    let (flag, value) = option.split_once(' ').map_or((option, None), |(flag, value)| (flag, Some(value)));
+    let usage = usage(error);
+    let mut command = CommandLine::command();
+    // Only what is built has the arguments.
+    command.build();
+    let mut commands = usage.split_whitespace().filter_map(|word| command.find_subcommand(word));
+    let takes = |arg: &Arg| {
+        value.is_none_or(|value| arg.get_possible_values().iter().any(|known| known.matches(value, true)))
+    };
+    commands
+        .next()
+        .is_some_and(|command| command.get_arguments().any(|arg| arg.get_long() == Some(flag) && takes(arg)))
 }
 
 /// Drops the guess at what a flag was meant to be, if it has little in common with it.

@@ -59,9 +59,10 @@ pub fn first_puzzle(text: &[u8], hint: &Hint) -> Result<(Typed, bool), FormatErr
     let has_more = records.read(&mut Grid::empty(format.order())).is_some();
     Ok(((format, puzzle), has_more))
 }
-/// Reads an argument as a puzzle: in any layout that is recognised, or as many characters of cells as a puzzle has, white space between
-/// them or not, or a text of several lines. A single cell is a puzzle only where the size was given
-/// as 1.
+
+/// Reads an argument as a puzzle: as many characters of cells as a puzzle has, white space between
+/// them or not, or a text in any layout that is recognised. A single cell is a puzzle only where
+/// the size was given as 1.
 pub fn read(argument: &[u8], format: &FormatArgs) -> TypedArgument {
     let argument = argument.trim_ascii();
     if argument.contains(&b'\n') {
@@ -76,31 +77,35 @@ pub fn read(argument: &[u8], format: &FormatArgs) -> TypedArgument {
     if text.contains('/') {
         return TypedArgument::Other;
     }
-    let is_puzzle = |(puzzle, has_more): (Typed, bool)| puzzle.0.order().side() > 1 && !has_more;
-    if first_puzzle(argument, &format.hint()).is_ok_and(is_puzzle) {
-        return TypedArgument::Puzzle(argument.to_vec());
-    }
     let cells: Vec<char> = text.chars().filter(|symbol| !symbol.is_ascii_whitespace()).collect();
     let text: String = cells.iter().collect();
-    if has_length_of_pencil_marks(cells.len()) && read_positions(text.as_bytes()).is_some() {
-        // Whoever reads it knows whether a position will do.
-        return TypedArgument::Puzzle(text.into_bytes());
-    }
     let order = match format.size {
         Some(order) => Some(order),
         None => Order::from_cells(cells.len()).filter(|order| order.side() > 1),
     };
-    if let Some(order) = order.filter(|order| order.cells() == cells.len()) {
-        return match bad_cell(&text, order, format) {
-            None => TypedArgument::Puzzle(text.into_bytes()),
-            Some(column) if has_nearly_all_cells(&cells, order) => TypedArgument::Nearly(format!(
-                "It has {} characters like a {order} puzzle, but {:?} in column {} is no cell.",
-                cells.len(),
-                cells.get(column - 1).copied().unwrap_or(' '),
-                column,
-            )),
-            Some(_) => TypedArgument::Other,
-        };
+    let has_length = order.filter(|order| order.cells() == cells.len());
+    // Cells are counted first, because that is quickest and nearly always enough.
+    let bad_column = has_length.and_then(|order| bad_cell(&text, order, format));
+    if has_length.is_some() && bad_column.is_none() {
+        return TypedArgument::Puzzle(text.into_bytes());
+    }
+    let is_puzzle = |(puzzle, has_more): (Typed, bool)| puzzle.0.order().side() > 1 && !has_more;
+    if first_puzzle(argument, &format.hint()).is_ok_and(is_puzzle) {
+        return TypedArgument::Puzzle(argument.to_vec());
+    }
+    if has_length_of_pencil_marks(cells.len()) && read_positions(text.as_bytes()).is_some() {
+        // Whoever reads it knows whether a position will do.
+        return TypedArgument::Puzzle(text.into_bytes());
+    }
+    if let (Some(order), Some(column)) = (has_length, bad_column) {
+        if !has_nearly_all_cells(&cells, order) {
+            return TypedArgument::Other;
+        }
+        return TypedArgument::Nearly(format!(
+            "It has {} characters like a {order} puzzle, but {:?} in column {column} is no cell.",
+            cells.len(),
+            cells.get(column - 1).copied().unwrap_or(' '),
+        ));
     }
     let wrong_length = |order: Order| {
         TypedArgument::Nearly(format!(
