@@ -30,6 +30,9 @@ pub(super) struct CheckpointedFile {
     pub(super) run: Option<RunIdentity>,
     /// Whether the file stays for another run if this one does not finish.
     keep: bool,
+    /// The answers of an earlier run of this kind that were dropped, because this one was not to
+    /// resume it.
+    pub(super) dropped: u64,
     /// The time that earlier runs have spent.
     pub(super) earlier: Duration,
     begin: Instant,
@@ -46,6 +49,7 @@ impl CheckpointedFile {
             counted_bytes: 0,
             run,
             keep,
+            dropped: 0,
             earlier: Duration::ZERO,
             begin,
             next_checkpoint,
@@ -56,9 +60,13 @@ impl CheckpointedFile {
     /// the output is.
     pub(super) fn start(&mut self, name: &str) -> Result<Progress, OutputError> {
         let fail = |cause| OutputError::Io { name: name.to_owned(), cause };
-        let Some((journal, progress)) = self.earlier_run(name)? else {
-            self.partial.reset().map_err(fail)?;
-            return Ok(Progress::default());
+        let (journal, progress) = match self.earlier_run(name)? {
+            Some(earlier) if self.keep => earlier,
+            earlier => {
+                self.dropped = earlier.map_or(0, |(_, progress)| progress.tally.answers);
+                self.partial.reset().map_err(fail)?;
+                return Ok(Progress::default());
+            }
         };
         self.partial.continue_at(journal.output_bytes()).map_err(fail)?;
         (self.bytes, self.counted_bytes) = (journal.output_bytes(), journal.output_bytes());
@@ -74,12 +82,14 @@ impl CheckpointedFile {
         Ok(())
     }
 
-    /// The journal and the progress of the run that this one is to resume, if there is one.
+    /// The journal and the progress of an earlier run of this kind, if there is one. An error if this
+    /// one is to resume an earlier one of another kind.
     fn earlier_run(&self, name: &str) -> Result<Option<(Journal, Progress)>, OutputError> {
-        let Some(run) = self.run.as_ref().filter(|_| self.keep) else { return Ok(None) };
+        let Some(run) = &self.run else { return Ok(None) };
         let Some(journal) = self.partial.journal() else { return Ok(None) };
         let name = name.to_owned();
         match run.difference(journal.run()) {
+            Some(_) if !self.keep => Ok(None),
             Some(Difference::Setting(then, now)) => Err(OutputError::OtherRun { name, then, now }),
             Some(Difference::Input(input)) => Err(OutputError::OtherInput { name, input }),
             None => Ok(journal.progress().map(|progress| (journal, progress))),

@@ -367,6 +367,16 @@ impl Output {
         }
     }
 
+    /// The answers of an earlier run of this kind that were dropped, because this one was not to
+    /// resume it.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        match &self.target {
+            Target::Partial(output) => output.dropped,
+            Target::Standard(_) | Target::Direct(_) => 0,
+        }
+    }
+
     /// Whether another run could go on, had this one been told to be kept.
     #[must_use]
     pub fn could_be_kept(&self) -> bool {

@@ -51,7 +51,7 @@ pub fn write_rows<J: RowJob>(
     cancel: &Arc<AtomicBool>,
     mut sink: impl FnMut(RowPart<J::Tally>) -> Result<(), OfflineError>,
 ) -> Result<(), OfflineError> {
-    if J::REWRITES.is_some() {
+    if job.rewrites() {
         reader.keep_lines();
     }
     let mut heading = reader.is_at_start().then(|| job.heading());
@@ -130,7 +130,7 @@ fn tell_of_panic<J: RowJob>(
     rows.drop_half_row();
     let done = taken + rows.tally.puzzles();
     // A row that is written again has no place for an error.
-    let (mut is_told, mut number) = (J::REWRITES.is_none(), 0);
+    let (mut is_told, mut number) = (!job.rewrites(), 0);
     read_rows(job.format(), chunk.block(), |row| {
         number += 1;
         if number > done {
@@ -161,14 +161,16 @@ mod tests {
     impl<const REWRITES: bool> RowJob for Panicking<REWRITES> {
         type Tally = DisguiseTally;
 
-        const REWRITES: Option<&'static str> = if REWRITES { Some("Panic") } else { None };
-
         fn format(&self) -> &Format {
             &self.format
         }
 
         fn job_bytes(&self) -> RangeInclusive<usize> {
             1024..=1024
+        }
+
+        fn rewrites(&self) -> bool {
+            REWRITES
         }
 
         fn heading(&self) -> Vec<u8> {

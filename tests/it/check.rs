@@ -394,3 +394,32 @@ fn objects_are_checked_by_their_content() {
         assert!(said.contains(sentence), "{text}{said}");
     }
 }
+
+#[test]
+fn rows_that_are_right_are_written_as_they_are() {
+    let folder = Folder::new();
+    let (table, expected) = every_kind();
+    let (heading, rows) = table.split_once('\n').unwrap();
+    let right = rows.lines().zip(&expected).filter(|(_, (code, _))| *code == "right");
+    let right: String = right.map(|(row, _)| format!("{row}\n")).collect();
+    assert!(right.lines().count() >= 2);
+    let whole = format!("{heading}\n{right}");
+    folder.write("a.csv", &table);
+    let (file, out) = (folder.path("a.csv"), folder.path("right.csv"));
+    for threads in ["1", "3"] {
+        let kept = run(&["check", &file, "--only-right", "--threads", threads, "-o", &out]);
+        assert!(kept.status.success(), "{}", stderr(&kept));
+        assert!(stderr(&kept).contains(&format!("{} right, ", right.lines().count())), "{}", stderr(&kept));
+        assert_eq!(std::fs::read_to_string(&out).unwrap(), whole);
+    }
+    assert_eq!(run(&["check", &out]).status.code(), Some(0));
+    // Two inputs have one heading, and must be alike.
+    assert_eq!(stdout(&run(&["check", &file, &file, "--only-right", "-q"])), format!("{whole}{right}"));
+    folder.write("b.txt", &format!("{FOUR_SOLVED}\n1134341221434321\n"));
+    let refused = run(&["check", &file, &folder.path("b.txt"), "--only-right"]);
+    assert!(stderr(&refused).contains("has other rows than"), "{}", stderr(&refused));
+    assert_eq!(stdout(&run(&["check", &folder.path("b.txt"), "--only-right"])), format!("{FOUR_SOLVED}\n"));
+    for more in ["--only-failures", "--format=csv", "-n3"] {
+        assert_eq!(run(&["check", &file, "--only-right", more]).status.code(), Some(2), "{more}");
+    }
+}

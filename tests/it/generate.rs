@@ -705,3 +705,31 @@ fn what_is_made_is_read_with_the_flags_that_are_named() {
     }
     assert!(named > 9, "{named}");
 }
+
+#[test]
+fn distinct_puzzles_are_made_on_any_number_of_threads_or_given_up() {
+    let made = |more: &[&str]| {
+        let size = ["--size", "4", "-n", "3000", "--seed", "5"];
+        stdout(&generate(&[&size[..], more].concat()))
+    };
+    let all = made(&[]);
+    let distinct = made(&["--distinct", "--threads", "1"]);
+    let lines: BTreeSet<&str> = distinct.lines().collect();
+    assert_eq!((lines.len(), distinct.lines().count()), (3000, 3000));
+    assert!(all.lines().collect::<BTreeSet<_>>().len() < 3000, "the test needs repeats");
+    assert_eq!(made(&["--distinct", "--threads", "3"]), distinct);
+    // Only repeats are left out, and the puzzles that come for them are at the end.
+    let kept: Vec<&str> = {
+        let mut seen = BTreeSet::new();
+        all.lines().filter(|line| seen.insert(*line)).collect()
+    };
+    assert!(distinct.lines().zip(&kept).all(|(line, kept)| line == *kept));
+
+    // There are 4 values in 16 cells.
+    let few = generate(&["--size", "4", "--random-clues", "1", "-n", "100", "--distinct"]);
+    assert_eq!(stdout(&few).lines().collect::<BTreeSet<_>>().len(), 64);
+    assert_eq!((stdout(&few).lines().count(), few.status.code()), (64, Some(1)));
+    let sentence = "Gave up on 36 of 100 puzzles: the last 1,000 made had been made before, each a 4x4 board \
+                    with 1 random clue.";
+    assert!(stderr(&few).contains(sentence), "{}", stderr(&few));
+}

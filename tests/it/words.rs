@@ -506,6 +506,9 @@ fn words_of_other_tools_are_told_what_they_are_here() {
     for (args, wanted) in [
         (&["solve", "p.txt", "--json"][..], "--json is --format jsonl here"),
         (&["p.txt", "--jobs", "2"], "--jobs is --threads here"),
+        // Only what the command has is advised.
+        (&["validate", "--json"], "unexpected argument '--json'"),
+        (&["bench", "--csv", "p.txt"], "unexpected argument '--csv'"),
         (&["generate", "easy"], "how hard puzzles are is --difficulty easy"),
         (&["generate", "5"], "the number of puzzles is --count 5, or -n 5"),
         (&rows, "The 9 arguments look like the rows of a puzzle: put quotes around all of them."),

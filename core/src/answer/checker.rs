@@ -21,7 +21,7 @@ use crate::grid::{Cell, Conflict, Digit, Grid, Order};
 use crate::poison::IgnorePoison as _;
 use crate::simd::{SimdTask, dispatch};
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Search, Solver, Stop, Strategy, default_strategy};
-use crate::text::{Format, Problem, PuzzleError, Record, Records, row_within};
+use crate::text::{Format, Problem, PuzzleError, Record, Records, copy_line, row_within};
 
 /// How rows are checked.
 #[derive(Clone, Copy)]
@@ -606,10 +606,21 @@ pub struct CheckJob {
 pub struct CheckReport {
     /// The form of a row's report.
     pub form: CheckForm,
-    /// Whether rows that are right are reported too.
-    pub with_right: bool,
+    /// The rows that are reported.
+    pub rows: ReportedRows,
     /// The most rows of a block that are reported.
     pub limit: usize,
+}
+
+/// The rows that a report is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportedRows {
+    /// Those that are not right.
+    Failures,
+    /// All.
+    All,
+    /// Those that are right, which are copied as they are.
+    Right,
 }
 
 /// The columns that are added to a row: its line, the code of the finding, the row and column of
@@ -638,6 +649,9 @@ impl CheckJob {
 
     /// Appends the report on a row: one line.
     fn write_row(&self, checked: &CheckedRow<'_>, out: &mut Vec<u8>) {
+        if self.rewrites() {
+            return copy_line(checked.text, out);
+        }
         let (format, sentence) = (self.format(), || checked.finding.sentence(Some(checked.line)));
         let Some(rows) = &self.rows else {
             out.extend_from_slice(sentence().as_bytes());
@@ -662,6 +676,10 @@ impl RowJob for CheckJob {
         self.checkers.format()
     }
 
+    fn rewrites(&self) -> bool {
+        self.report.rows == ReportedRows::Right
+    }
+
     fn job_bytes(&self) -> RangeInclusive<usize> {
         MIN_BATCH_BYTES..=MAX_JOB_BYTES
     }
@@ -677,8 +695,10 @@ impl RowJob for CheckJob {
         rows: &mut Rows<'_, CheckTally>,
     ) -> Result<(), Cancelled> {
         let (mut reported, mut last) = (0, Finding::Right);
-        rows.tally = self.checkers.check(block, self.report.with_right, cancel, |row| {
-            if reported < self.report.limit {
+        let with_right = self.report.rows != ReportedRows::Failures;
+        rows.tally = self.checkers.check(block, with_right, cancel, |row| {
+            let is_left_out = self.rewrites() && *row.finding != Finding::Right;
+            if reported < self.report.limit && !is_left_out {
                 reported += 1;
                 self.write_row(row, &mut rows.text);
             }

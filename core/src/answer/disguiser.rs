@@ -135,13 +135,15 @@ impl DisguiseJob {
 impl RowJob for DisguiseJob {
     type Tally = DisguiseTally;
 
-    const REWRITES: Option<&'static str> = Some("Disguise");
-
     fn format(&self) -> &Format {
         &self.format
     }
 
     /// What is written is many times as long as what is read, so few puzzles are a job.
+    fn rewrites(&self) -> bool {
+        true
+    }
+
     fn job_bytes(&self) -> RangeInclusive<usize> {
         let copies = usize::try_from(self.task.times).unwrap_or(usize::MAX).saturating_add(1);
         let bytes = (WRITTEN_BYTES / copies).max(MIN_READ_BYTES);

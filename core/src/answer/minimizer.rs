@@ -147,10 +147,12 @@ impl MinimizeJob {
 impl RowJob for MinimizeJob {
     type Tally = MinimizeTally;
 
-    const REWRITES: Option<&'static str> = Some("Minimize");
-
     fn format(&self) -> &Format {
         &self.format
+    }
+
+    fn rewrites(&self) -> bool {
+        true
     }
 
     fn job_bytes(&self) -> RangeInclusive<usize> {

@@ -22,15 +22,17 @@ pub trait RowJob: Send + Sync + 'static {
     /// What is counted.
     type Tally: RowTally + Send;
 
-    /// If the rows of the input are written again, what is done with them, as in `Minimize`.
-    const REWRITES: Option<&'static str> = None;
-
     /// The format of the input.
     fn format(&self) -> &Format;
 
     /// The bytes of the input that are answered together: the fewest, where they take long, and the
     /// most.
     fn job_bytes(&self) -> RangeInclusive<usize>;
+
+    /// Whether the rows of the input are written again.
+    fn rewrites(&self) -> bool {
+        false
+    }
 
     /// The line above all rows, line end included, or nothing.
     fn heading(&self) -> Vec<u8> {

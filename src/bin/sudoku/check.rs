@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 use sudoku_stream::answer::{
-    Check, CheckForm, CheckJob, CheckReport, CheckTally, CheckTask, Finding, Mistake, RowTally as _,
+    Check, CheckForm, CheckJob, CheckReport, CheckTally, CheckTask, Finding, Mistake, ReportedRows,
+    RowTally as _,
 };
 use sudoku_stream::offline::{Output, OutputError, RowPart};
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
@@ -26,12 +27,13 @@ Examples:
   sudoku check grids.txt
   sudoku check kaggle.csv --unique
   sudoku check kaggle.csv --only-failures --format csv -o failures.csv
+  sudoku check kaggle.csv --unique --only-right -o right.csv
   sudoku check million.csv --unique -o report.txt --resume
   sudoku solve puzzles.txt -f csv | sudoku check
 
 In a table, each solution is checked against the puzzle beside it.
 
-Exit codes: 0, every grid is right; 1, some are not; 2, the input cannot be read.";
+Exit codes: 0, every grid is right, or those that are were written; 1, some are not; 2, the input cannot be read.";
 
 /// Arguments of `sudoku check`.
 #[derive(Clone, Args)]
@@ -49,6 +51,12 @@ pub struct CheckArgs {
     /// List all rows that are not right, and no summary
     #[arg(long)]
     only_failures: bool,
+
+    /// Write the rows that are right as they are, and no report
+    ///
+    /// The rows of several inputs must be alike.
+    #[arg(long, conflicts_with_all = ["format", "only_failures", "limit"])]
+    only_right: bool,
 
     /// List at most N rows above the summary [range: 0 or more]
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = whole::<usize>(0..))]
@@ -76,17 +84,20 @@ pub struct CheckArgs {
 impl CheckArgs {
     /// The form of the report: the one asked for, or that of a file by its name.
     fn form(&self) -> CheckForm {
+        if self.only_right {
+            return CheckForm::Text;
+        }
         self.rows.out.check_form(self.format)
     }
 
     /// Whether the report is for a person: some rows and a summary.
     fn has_summary(&self) -> bool {
-        self.form() == CheckForm::Text && !self.only_failures
+        self.form() == CheckForm::Text && !self.only_failures && !self.only_right
     }
 
     /// The name of the input in every line that is about it, where it needs one.
     fn named(&self, input: &Input, text: Vec<u8>) -> Vec<u8> {
-        if input.origin().is_none() || self.form() != CheckForm::Text {
+        if input.origin().is_none() || self.form() != CheckForm::Text || self.only_right {
             return text;
         }
         let text = String::from_utf8_lossy(&text);
@@ -99,17 +110,18 @@ impl RowCommand for CheckArgs {
 
     fn rows(&self) -> RowsRun<'_> {
         // Every argument is named, so that no option is forgotten on which the rows depend.
-        let Self { input, unique, only_failures, limit, format: _, node_limit, rows } = self;
+        let Self { input, unique, only_failures, only_right, limit, format: _, node_limit, rows } = self;
         let form = self.form();
         let options = vec![
             ("--format", Some(form.to_string())),
             ("--unique", unique.then(String::new)),
             ("--only-failures", only_failures.then(String::new)),
+            ("--only-right", only_right.then(String::new)),
             ("--limit", self.has_summary().then(|| limit.to_string())),
             ("--node-limit", Some(node_limit.to_string())),
         ];
         RowsRun {
-            keeps_rows: !only_failures,
+            keeps_rows: !only_failures && !only_right,
             item: unit(false),
             ..RowsRun::new("check", input, rows, form, options)
         }
@@ -117,15 +129,24 @@ impl RowCommand for CheckArgs {
 
     fn job(&self, format: Format, form: CheckForm) -> anyhow::Result<CheckJob> {
         let (is_unique, node_limit) = (self.unique, self.node_limit);
-        let with_right = form != CheckForm::Text && !self.only_failures;
+        let rows = match form {
+            _ if self.only_right => ReportedRows::Right,
+            CheckForm::Text => ReportedRows::Failures,
+            _ if self.only_failures => ReportedRows::Failures,
+            _ => ReportedRows::All,
+        };
         let limit = if self.has_summary() { self.limit } else { usize::MAX };
-        let report = CheckReport { form, with_right, limit };
+        let report = CheckReport { form, rows, limit };
         Ok(CheckJob::new(format, CheckTask { is_unique, node_limit, ..CheckTask::default() }, report))
     }
 
-    /// Every row that is not right is what was looked for.
+    fn rewrites(&self) -> Option<&'static str> {
+        self.only_right.then_some("Check")
+    }
+
+    /// Every row that is not right is what was looked for, unless those that are right were.
     fn error_lines(&self) -> Option<ErrorLines> {
-        Some(ErrorLines::new(true))
+        (!self.only_right).then(|| ErrorLines::new(true))
     }
 
     fn shown(tally: &CheckTally) -> (u64, &'static str) {

@@ -79,6 +79,10 @@ impl RowCommand for DisguiseRun<'_> {
         RowsRun::new("disguise", input, rows, CheckForm::Text, options)
     }
 
+    fn rewrites(&self) -> Option<&'static str> {
+        Some("Disguise")
+    }
+
     fn job(&self, format: Format, _: CheckForm) -> anyhow::Result<DisguiseJob> {
         let (times, seed, with_original) = (self.args.times, self.seed.get(), self.args.with_original);
         Ok(DisguiseJob::new(format, DisguiseTask { times, seed, with_original }))

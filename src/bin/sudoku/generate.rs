@@ -1,9 +1,11 @@
 //! `sudoku generate`: makes puzzles with one solution, or boards of random values.
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail, ensure};
@@ -96,6 +98,13 @@ pub struct GenerateArgs {
     #[arg(hide_possible_values = true)]
     technique: Option<Technique>,
 
+    /// Make no puzzle twice
+    ///
+    /// Another is made for each that is there already; memory grows by some 20 bytes a puzzle.
+    /// A run gives up where the attempts at one puzzle all lead to puzzles that are there.
+    #[arg(long, hide_short_help = true)]
+    distinct: bool,
+
     /// Source of the full grids that clues are removed from
     #[arg(long, hide_short_help = true, value_name = "NAME", value_parser = value::grids())]
     #[arg(default_value = "random")]
@@ -177,6 +186,8 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
     let job = generator.recipe().job(count, pool.current_num_threads());
     let bar = progress::beside(args.out.path(), || progress::of_puzzles(&args.run.progress, count));
     let mut totals = Totals::default();
+    let is_enough = Arc::new(AtomicBool::new(false));
+    let mut distinct = args.distinct.then(|| Distinct::new(args.attempts));
     // As much as whoever reads the puzzles detects their format by.
     let mut sample = Vec::new();
     let work = {
@@ -189,10 +200,15 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
         Err(anyhow!("Puzzle {} was not made because of an internal error", job.first + 1))
     };
     let sink = |made: anyhow::Result<MadePuzzles>| {
-        let MadePuzzles { text, puzzles, given_up } = made?;
+        let mut made = made?;
+        if let Some(distinct) = &mut distinct {
+            made = distinct.keep(made, count - totals.puzzles - totals.given_up);
+        }
+        let (puzzles, text) = (made.puzzles(), made.text);
         let is_first = totals.puzzles == 0 && puzzles > 0;
         totals.puzzles += puzzles;
-        totals.given_up += given_up;
+        totals.given_up += made.given_up;
+        is_enough.store(totals.puzzles + totals.given_up >= count, Ordering::Relaxed);
         // Nothing is written before there is a puzzle.
         if is_first {
             let mut heading = Vec::new();
@@ -209,7 +225,9 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
         }
         Ok(())
     };
-    let ended = run_ordered(&pool, &cancel, jobs(count, job), work, recover, sink);
+    let most = if args.distinct { u64::MAX } else { count };
+    let jobs = jobs(most, job, Arc::clone(&is_enough));
+    let ended = run_ordered(&pool, &cancel, jobs, work, recover, sink);
     bar.finish_and_clear();
     match ended {
         Ok(Ended::Complete) => {}
@@ -229,7 +247,8 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
         report_what_reading_needs(&format, &sample, totals.puzzles);
     }
     if totals.given_up > 0 {
-        print::status_line(&totals.gave_up(&generator, count));
+        let repeats = distinct.as_ref().filter(|distinct| distinct.is_exhausted()).map(|distinct| distinct.repeats);
+        print::status_line(&totals.gave_up(&generator, count, repeats));
     }
     Ok(totals.exit_code())
 }
@@ -269,10 +288,17 @@ struct PuzzleRange {
     count: usize,
 }
 
-/// All jobs of a run, in order.
-fn jobs(count: u64, job: usize) -> impl FnMut() -> anyhow::Result<Option<PuzzleRange>> {
+/// All jobs of a run, in order, until there is enough.
+fn jobs(
+    count: u64,
+    job: usize,
+    is_enough: Arc<AtomicBool>,
+) -> impl FnMut() -> anyhow::Result<Option<PuzzleRange>> {
     let mut first = 0;
     move || {
+        if is_enough.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         let next = PuzzleRange { first, count: usize::try_from(count - first).unwrap_or(job).min(job) };
         first += next.count as u64;
         Ok(Some(next).filter(|next| next.count > 0))
@@ -280,10 +306,71 @@ fn jobs(count: u64, job: usize) -> impl FnMut() -> anyhow::Result<Option<PuzzleR
 }
 
 /// The puzzles of a job.
+#[derive(Default)]
 struct MadePuzzles {
     text: Vec<u8>,
-    puzzles: u64,
+    /// Where the text of each puzzle ends.
+    ends: Vec<usize>,
     given_up: u64,
+}
+
+impl MadePuzzles {
+    const fn puzzles(&self) -> u64 {
+        self.ends.len() as u64
+    }
+}
+
+/// The puzzles of a run that makes none twice.
+struct Distinct {
+    /// The hash of each. Two puzzles with the same one cost a puzzle that would do, and no more.
+    made: HashSet<u64>,
+    /// The repeats since the last new puzzle.
+    repeats: u64,
+    /// The most of them before the run gives up.
+    attempts: u64,
+}
+
+impl Distinct {
+    fn new(attempts: u64) -> Self {
+        Self { made: HashSet::new(), repeats: 0, attempts }
+    }
+
+    /// Drops the puzzles that are there already, and all behind the `wanted` ones. Those still
+    /// wanted are given up where nothing new has come for long.
+    fn keep(&mut self, all: MadePuzzles, wanted: u64) -> MadePuzzles {
+        let given_up = all.given_up.min(wanted);
+        let mut kept = MadePuzzles { given_up, ..MadePuzzles::default() };
+        let mut begin = 0;
+        for end in all.ends {
+            if kept.puzzles() + given_up == wanted {
+                break;
+            }
+            if self.is_exhausted() {
+                kept.given_up = wanted - kept.puzzles();
+                break;
+            }
+            let text = &all.text[begin..end];
+            begin = end;
+            if self.is_new(text) {
+                kept.text.extend_from_slice(text);
+                kept.ends.push(kept.text.len());
+            }
+        }
+        kept
+    }
+
+    /// Whether nothing new has come for long.
+    const fn is_exhausted(&self) -> bool {
+        self.repeats >= self.attempts
+    }
+
+    fn is_new(&mut self, text: &[u8]) -> bool {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let is_new = self.made.insert(hasher.finish());
+        self.repeats = if is_new { 0 } else { self.repeats + 1 };
+        is_new
+    }
 }
 
 fn make(
@@ -292,12 +379,12 @@ fn make(
     job: &PuzzleRange,
     cancel: &AtomicBool,
 ) -> Result<MadePuzzles, Cancelled> {
-    let mut made = MadePuzzles { text: Vec::new(), puzzles: 0, given_up: 0 };
+    let mut made = MadePuzzles::default();
     for puzzle in generator.make(job.first, job.count, cancel)? {
         match puzzle {
             Ok(puzzle) => {
-                made.puzzles += 1;
                 format.write_puzzle(&puzzle.clues, puzzle.solution.as_ref(), &mut made.text);
+                made.ends.push(made.text.len());
             }
             Err(_) => made.given_up += 1,
         }
@@ -356,9 +443,17 @@ impl Totals {
         format!("{}, seed {seed}.", print::in_time(self.puzzles, "puzzle", time))
     }
 
-    /// The sentences about puzzles that were given up: what was not found, and what helps.
-    fn gave_up(&self, generator: &Generator, count: u64) -> String {
+    /// The sentences about puzzles that were given up: what was not found, or how many `repeats`
+    /// ended the run, and what helps.
+    fn gave_up(&self, generator: &Generator, count: u64, repeats: Option<u64>) -> String {
         let recipe = generator.recipe();
+        if let Some(repeats) = repeats {
+            let (given_up, repeats) = (print::thousands(self.given_up), print::thousands(repeats));
+            return format!(
+                "Gave up on {given_up} of {}: the last {repeats} made had been made before, each a {recipe}.",
+                print::counted(count, "puzzle")
+            );
+        }
         let attempts = print::counted(recipe.attempts, "attempt");
         let what = if count == 1 {
             format!("Gave up after {attempts}: no {recipe} was found.")

@@ -51,6 +51,10 @@ impl RowCommand for MinimizeArgs {
         RowsRun::new("minimize", input, rows, CheckForm::Text, options)
     }
 
+    fn rewrites(&self) -> Option<&'static str> {
+        Some("Minimize")
+    }
+
     fn job(&self, format: Format, _: CheckForm) -> anyhow::Result<MinimizeJob> {
         Ok(MinimizeJob::new(format, MinimizeTask { seed: self.seed, ..MinimizeTask::default() }))
     }

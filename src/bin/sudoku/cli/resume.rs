@@ -291,11 +291,18 @@ pub fn move_to_place(
     }
 }
 
-/// Says where a resumed run goes on: after so many of a `unit`, such as `puzzle`.
+/// Says where a resumed run goes on: after so many of a `unit`, such as `puzzle`. One that could have
+/// been resumed says that it begins anew.
 pub fn report_place(output: &Output, unit: &str, is_quiet: bool) {
-    let answers = output.progress().tally.answers;
+    let (answers, dropped) = (output.progress().tally.answers, output.dropped());
     if answers > 0 && !is_quiet {
         print::status_line(&format!("Going on after {}.", print::counted(answers, unit)));
+    }
+    if dropped > 0 && !is_quiet {
+        print::status_line(&format!(
+            "Beginning anew: {} of an earlier run were dropped. With --resume, a run goes on after them.",
+            print::counted(dropped, unit)
+        ));
     }
 }
 

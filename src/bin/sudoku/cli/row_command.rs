@@ -39,6 +39,11 @@ pub trait RowCommand {
     /// It cannot be done for such puzzles.
     fn job(&self, format: Format, form: CheckForm) -> anyhow::Result<Self::Job>;
 
+    /// If the rows of the input are written again, what is done with them, as in `Minimize`.
+    fn rewrites(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Refuses inputs that are not for this command.
     ///
     /// # Errors
@@ -69,7 +74,7 @@ pub trait RowCommand {
 
     /// The rows of a part as they are written. So many puzzles had errors before.
     fn edit(&self, input: &Input, form: CheckForm, part: RowPart<TallyOf<Self>>, _errors: u64) -> Vec<u8> {
-        let has_errors = Self::Job::REWRITES.is_none() && part.tally.error_count() > 0;
+        let has_errors = self.rewrites().is_none() && part.tally.error_count() > 0;
         if has_errors { input.named(form, part.text) } else { part.text }
     }
 
@@ -141,7 +146,7 @@ fn run_all<C: RowCommand>(command: &C, errors: &mut Option<ErrorLines>) -> Resul
     let inputs = rows.input.all()?;
     rows.check(inputs.len())?;
     rows::check_is_one(&inputs, rows.form)?;
-    rows.look_at_all(&inputs, &cancel, C::Job::REWRITES)?;
+    rows.look_at_all(&inputs, &cancel, command.rewrites())?;
     let (is_quiet, tally) = (rows.args.run.progress.quiet, TallyOf::<C>::default());
     let (first, has_table, is_table) = (None, false, false);
     let mut run =
@@ -193,7 +198,7 @@ impl<C: RowCommand> RowRun<'_, C> {
         let check = |reader: &Reader| {
             *is_table = reader.format().is_table();
             command.check(reader, input)?;
-            let Some(verb) = C::Job::REWRITES else { return Ok(()) };
+            let Some(verb) = command.rewrites() else { return Ok(()) };
             let kind = RowKind::of(reader.format());
             let first = first.get_or_insert_with(|| RowKind::of(reader.format()));
             first.check_same(&kind, reader, inputs, verb)
@@ -203,7 +208,7 @@ impl<C: RowCommand> RowRun<'_, C> {
         let opened = rows.open(input, &mut self.output, &self.cancel, check, recall)?;
         let Some((reader, output)) = opened else { return Err(self.stopped(OfflineError::Cancelled)) };
         self.has_table |= self.is_table;
-        if C::Job::REWRITES.is_some() && is_first && reader.is_at_start() {
+        if self.command.rewrites().is_some() && is_first && reader.is_at_start() {
             output.write(reader.prelude())?;
         }
         let (name, format) = (reader.name().to_owned(), reader.format().clone());
