@@ -1,8 +1,8 @@
 //! The bit-sliced 9x9 kernel: hundreds of puzzles searched at once, one in each bit of a vector.
 //!
 //! Each puzzle has one bit in every vector, its *lane*. The state of all lanes is one word for each
-//! of the 729 candidates, and inference is Boolean algebra between words. `docs/kernel.md` tells how
-//! it searches, and what bounds its speed.
+//! of the 729 candidates, and inference is Boolean algebra between words. `docs/kernel.md` has
+//! the search, and what bounds its speed.
 //!
 //! Each file uses only those above it:
 //!

@@ -2,7 +2,7 @@
 //! 16 bits.
 //!
 //! Between [`boxes`](super::boxes), one puzzle at a time, and the kernel of
-//! [`lanes`](super::lanes), hundreds: `docs/kernel.md` has what a block costs, and when it is tried.
+//! [`lanes`](super::lanes), hundreds: `docs/kernel.md` has what a block costs, and when to try.
 //! What it solves it proves to be unique, because each digit is placed where no other can be, or no
 //! other cell of its box. What it does not solve is searched by one of the two.
 //!
