@@ -4,12 +4,8 @@
 //! of [`lanes`](super::lanes), which searches hundreds at once.
 //!
 //! A board is nine vectors, one for each cell of a box: the vector of row 1 and column 2 holds that
-//! cell of all nine boxes, the set of its candidates as nine bits of a lane. So an instruction
-//! works on nine cells and all their digits, and
-//!
-//! - the minirows of a row of each box are the union of three vectors, its minicolumns likewise:
-//!   rows and columns *within* boxes are names of variables and cost nothing;
-//! - the boxes beside a box in its band or stack are one shuffle of lanes away.
+//! cell of all nine boxes, the set of its candidates as nine bits of a lane. `docs/kernel.md` draws
+//! that, and tells why a puzzle takes as many nodes here as in the kernel, under any limit.
 //!
 //! # A pass
 //! 1. **Naked singles**: taking the lowest candidate away leaves nothing. A minirow that holds one
@@ -21,11 +17,9 @@
 //!    cell.
 //!
 //! Where passes change nothing, triads and full minirows are looked for, and if there are none
-//! either, a guess is made. These are the inferences of the kernel. They only remove candidates, so
-//! where they end does not depend on their order. With the kernel's guesses ([`LineGuess`]) a
-//! puzzle therefore takes as many nodes here as there, under any limit, and has the same first
-//! solution, and [`Fast`](super::Fast) uses either as it pays. The strategy `boxes` guesses on
-//! cells ([`CellGuess`]), so that each guess is a step to be shown.
+//! either, a guess is made: by the kernel's rule ([`LineGuess`]) for [`Fast`](super::Fast), which
+//! uses either as it pays; by cells ([`CellGuess`]) for the strategy `boxes`, so that each guess is
+//! a step to be shown.
 //!
 //! # Sources
 //! Sets of digits in 16-bit lanes, permutations and triads are those of
@@ -33,8 +27,8 @@
 //! band after the other; here all boxes are done at once.
 //!
 //! # Cost
-//! A pass takes some 200 vector instructions of 256 bits. With AVX-512 the compiler makes one of
-//! two or three. The board is copied at each guess, 288 bytes.
+//! With AVX-512 the compiler makes one instruction of two or three. The board is copied at each
+//! guess, 288 bytes.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

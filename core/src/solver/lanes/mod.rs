@@ -1,10 +1,8 @@
 //! The bit-sliced 9x9 kernel: hundreds of puzzles searched at once, one in each bit of a vector.
 //!
-//! Most fast solvers use vector instructions *inside* one puzzle. This one uses them *across*
-//! puzzles: each puzzle has one bit in every vector, its *lane*. The state of all lanes is one word
-//! for each of the 729 candidates, and the rules of Sudoku are Boolean algebra between words,
-//! without shifts or branches. A lane that has finished is refilled with the next puzzle, so no
-//! lane waits for another.
+//! Each puzzle has one bit in every vector, its *lane*. The state of all lanes is one word for each
+//! of the 729 candidates, and inference is Boolean algebra between words. `docs/kernel.md` has
+//! the search, and what bounds its speed.
 //!
 //! Each file uses only those above it:
 //!
@@ -27,10 +25,6 @@
 //!
 //! The search is written once, generic over `Word`. Each back end compiles it for its instructions,
 //! and [`Backend::best`] chooses one at run time, so one binary runs on any processor.
-//!
-//! Bit slicing comes from implementations of DES (E. Biham, *A fast new DES implementation in
-//! software*, 1997); the inference from [tdoku](https://github.com/t-dillon/tdoku) (T. Dillon,
-//! 2019).
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;

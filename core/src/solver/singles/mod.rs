@@ -1,12 +1,10 @@
 //! Singles: 9x9 puzzles that singles alone solve, sixteen or more at once, a puzzle in each lane of
 //! 16 bits.
 //!
-//! Most puzzles of everyday lists take no guess and no technique but singles. The kernel of
-//! [`lanes`](super::lanes) takes about as long for one puzzle as for a hundred, and
-//! [`boxes`](super::boxes) has one puzzle at a time; this lies between them: a block takes as long as
-//! some four puzzles take there, whatever it holds. What it solves it proves to be unique, because
-//! each digit is placed where no other can be, or no other cell of its box. What it does not solve
-//! is searched by one of the two.
+//! Between [`boxes`](super::boxes), one puzzle at a time, and the kernel of
+//! [`lanes`](super::lanes), hundreds: `docs/kernel.md` has what a block costs, and when to try.
+//! What it solves it proves to be unique, because each digit is placed where no other can be, or no
+//! other cell of its box. What it does not solve is searched by one of the two.
 //!
 //! # A sweep
 //! A board has the digit of each cell as a set of one, empty for a blank, and the sets of digits in
