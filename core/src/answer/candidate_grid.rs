@@ -4,9 +4,7 @@ use std::fmt::{self, Write as _};
 
 use crate::grid::{Cell, Digit, Order};
 use crate::techniques::{Candidate, PencilMarkError, Position, Step};
-
-/// The sizes whose positions are read.
-const SIDES: [usize; 4] = [4, 9, 16, 25];
+use crate::text::{BYTE_ORDER_MARK, MarkedText, marks_of};
 
 /// The most bytes of a text that may be positions.
 pub const MAX_POSITION_BYTES: usize = 1 << 20;
@@ -31,64 +29,27 @@ pub type Positions = Vec<(u64, Result<Position, PencilMarkError>)>;
 /// ```
 #[must_use]
 pub fn read_positions(text: &[u8]) -> Option<Positions> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let text = std::str::from_utf8(text).ok().filter(|text| text.len() <= MAX_POSITION_BYTES)?;
-    let lines = || {
-        let numbered = text.lines().zip(1_u64..).map(|(line, number)| (number, line.trim()));
-        numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-    };
-    let (_, first) = lines().next()?;
-    if is_pencil_marks(first) {
-        return Some(lines().map(|(number, line)| (number, line.parse())).collect());
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let found = Some(text).filter(|text| text.len() <= MAX_POSITION_BYTES);
+    let found = MarkedText::find(found?, false)?;
+    let side = found.order.side();
+    if found.are_lines {
+        let marks = |cells: &[&[u8]]| String::from_utf8_lossy(&cells.concat()).parse();
+        return Some(found.rows.into_iter().map(|(line, cells)| (line, marks(&cells))).collect());
     }
-    read_grids(lines())
-}
-
-/// Whether a line has as many characters as the pencil marks of a size, and nothing else in it.
-fn is_pencil_marks(line: &str) -> bool {
-    let is_mark = |c: char| c == '.' || c.is_ascii_alphanumeric();
-    SIDES.iter().any(|side| side * side * side == line.len()) && line.chars().all(is_mark)
-}
-
-/// Reads grids, one after another. `None` if a line has anything but cells and rulers, or no cell
-/// has several candidates.
-fn read_grids<'a>(lines: impl Iterator<Item = (u64, &'a str)>) -> Option<Positions> {
-    let is_ruler = |line: &str| line.chars().all(|c| "+-=*|.:' ".contains(c));
-    let mut cells: Vec<(u64, &str)> = Vec::new();
-    for (number, line) in lines.filter(|(_, line)| !is_ruler(line)) {
-        let tokens = line.split(|c: char| c == '|' || c == '*' || c.is_whitespace());
-        cells.extend(tokens.filter(|token| !token.is_empty()).map(|token| (number, token)));
-    }
-    let widest = cells.iter().map(|(_, token)| token.len()).max()?;
-    let side = *SIDES.iter().find(|side| {
-        let is_cell = |token: &str| marks_of(token, **side).is_some();
-        !cells.is_empty()
-            && cells.len().is_multiple_of(*side * *side)
-            && cells.iter().all(|(_, token)| is_cell(token))
-    })?;
-    if widest < 2 {
+    if found.damage.is_some() {
         return None;
     }
-    let position = |cells: &[(u64, &str)]| {
-        let marks: String = cells.iter().filter_map(|(_, token)| marks_of(token, side)).collect();
-        (cells.first().map_or(1, |(line, _)| *line), marks.parse())
+    let cells: Vec<(u64, Vec<u8>)> = found
+        .rows
+        .iter()
+        .flat_map(|(line, cells)| cells.iter().filter_map(|cell| Some((*line, marks_of(cell, side)?))))
+        .collect();
+    let position = |cells: &[(u64, Vec<u8>)]| {
+        let marks: Vec<u8> = cells.iter().flat_map(|(_, marks)| marks).copied().collect();
+        (cells.first().map_or(1, |(line, _)| *line), String::from_utf8_lossy(&marks).parse())
     };
     Some(cells.chunks(side * side).map(position).collect())
-}
-
-/// The pencil marks of a cell of a grid of this side. `None` if the text is no list of different
-/// digits.
-fn marks_of(token: &str, side: usize) -> Option<String> {
-    let mut marks = vec!['.'; side];
-    for c in token.chars() {
-        let value = usize::try_from(c.to_digit(36)?).ok()?;
-        let mark = marks.get_mut(value.checked_sub(1)?)?;
-        if *mark != '.' {
-            return None;
-        }
-        *mark = c.to_ascii_uppercase();
-    }
-    Some(marks.into_iter().collect())
 }
 
 /// How a step is marked in a drawing.

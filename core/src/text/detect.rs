@@ -203,7 +203,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
             let preamble = converted(&found)?;
             // Cells with all candidates, of which some are a single one, are no damaged rows.
             let may_have_candidates = hint.notation.is_none() && (found.good() == 0 || found.breaks_rules());
-            let misfit = if may_have_candidates { Misfit::of_candidates(sample, goes_on) } else { None };
+            let misfit = if may_have_candidates { Misfit::of_only_candidates(sample, goes_on) } else { None };
             return Ok(Preamble { misfit, ..preamble });
         }
         Recognised::Below(found) => {

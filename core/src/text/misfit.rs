@@ -5,6 +5,7 @@ use std::fmt;
 use super::cell::read_cell;
 use super::layout::{Refusal, is_json, tokens};
 use super::lines::{characters, puzzle_lines, writable};
+use super::positions::{Damage, MarkedText};
 use super::{Format, Notation, json};
 use crate::counted::counted;
 use crate::grid::Order;
@@ -32,16 +33,8 @@ enum What {
     Layout(Refusal),
     /// Lines that end in carriage returns alone.
     CarriageReturns,
-    /// Cells with all candidates.
-    Candidates,
-    /// A cell among cells with candidates that has something else.
-    BadCandidates { cell: String },
-    /// Among rows of cells with candidates, one with so many cells.
-    CandidateCells { cells: usize },
-    /// Among lines of the candidates of a puzzle, one with so many characters.
-    CandidateMarks { characters: usize },
-    /// So many rows of cells with candidates.
-    CandidateRows { rows: usize },
+    /// Cells with all candidates, good or bad ones.
+    Candidates(Option<Damage>),
     /// HTML or XML.
     Markup,
     /// JSON without a puzzle.
@@ -57,9 +50,6 @@ const LINES_SEEN: usize = 64;
 
 /// The characters of a line that are repeated to the user.
 const QUOTED: usize = 20;
-
-/// The characters of a 9x9 puzzle with all candidates of each cell.
-const CANDIDATES: usize = 729;
 
 impl Misfit {
     /// The misfit of a text in this format. `None` if the text has a puzzle: a grid of enough rows,
@@ -86,20 +76,19 @@ impl Misfit {
         if has_puzzles || is_values || puzzle_lines(text).next().is_none() {
             return None;
         }
-        let line = first_line_number(text);
-        let what = What::find(format, text);
-        Some(match what {
-            What::Candidates => {
-                damaged_candidates(text, goes_on).unwrap_or(Self { line, what: What::Candidates })
-            }
-            what => Self { line, what },
-        })
+        Some(Self { line: first_line_number(text), what: What::find(format, text) })
+    }
+
+    /// The misfit of a text that is positions with candidates.
+    fn of_candidates(text: &[u8], goes_on: bool) -> Option<Self> {
+        let damage = MarkedText::find(text, goes_on)?.damage;
+        let line = damage.as_ref().map_or_else(|| first_line_number(text), |damage| damage.line);
+        Some(Self { line, what: What::Candidates(damage) })
     }
 
     /// The misfit of a text that is nothing but positions with candidates.
-    pub(super) fn of_candidates(text: &[u8], goes_on: bool) -> Option<Self> {
-        let misfit = || Self { line: first_line_number(text), what: What::Candidates };
-        has_only_candidates(text, goes_on).then(misfit)
+    pub(super) fn of_only_candidates(text: &[u8], goes_on: bool) -> Option<Self> {
+        Self::of_candidates(text, goes_on).filter(|misfit| misfit.what == What::Candidates(None))
     }
 
     /// The misfit of a text, with all that is above its puzzles, that has carriage returns for line
@@ -153,134 +142,10 @@ fn first_line_number(text: &[u8]) -> u64 {
     1 + index.unwrap_or(0) as u64
 }
 
-/// Whether a row has cells of several digits that are no number of this size.
-fn has_candidates(format: &Format, row: &[u8]) -> bool {
-    let is_candidates = |token: &[u8]| {
-        token.len() > 1
-            && token.iter().all(u8::is_ascii_digit)
-            && token.is_sorted()
-            && read_cell(format, token).is_none()
-    };
-    let tokens: Vec<&[u8]> = tokens(row).collect();
-    tokens.len() == format.order.side() && tokens.into_iter().any(is_candidates)
-}
-
-/// Whether a text is nothing but positions with candidates: lines of as many characters as the
-/// candidates of a puzzle, or rows of cells with different values in order, several in some cells.
-///
-/// No puzzle is read so: a grid of numbers without a blank has 10 or 11 in each row.
-fn has_only_candidates(text: &[u8], goes_on: bool) -> bool {
-    let end = text.iter().rposition(|&byte| byte == b'\n').filter(|_| goes_on).unwrap_or(text.len());
-    let is_row = |line: &&[u8]| may_have_cells(line);
-    let cells = |line: &[u8]| -> Vec<Vec<u8>> {
-        let cells = line.split(|byte| b"|*".contains(byte) || byte.is_ascii_whitespace());
-        cells.filter(|cell| !cell.is_empty()).map(<[u8]>::to_ascii_uppercase).collect()
-    };
-    let mut lines = text[..end].split(|&byte| byte == b'\n').filter(is_row).map(cells).peekable();
-    let Some(first) = lines.peek() else { return false };
-    if let [marks] = &first[..] {
-        let side = Order::ALL.iter().map(|order| order.side()).find(|side| side.pow(3) == marks.len());
-        return side
-            .is_some_and(|side| side > 1 && lines.all(|line| line.len() == 1 && is_marks(&line[0], side)));
-    }
-    let side = first.len();
-    if side < 4 || Order::from_side(side).is_none() {
-        return false;
-    }
-    let (mut rows, mut several) = (0, 0);
-    for line in lines {
-        let is_cell = |cell: &Vec<u8>| {
-            let values = cell.iter().map(|&symbol| value(symbol).filter(|&value| value <= side));
-            values.clone().all(|value| value.is_some()) && values.is_sorted_by(|one, next| one < next)
-        };
-        if line.len() != side || !line.iter().all(is_cell) {
-            return false;
-        }
-        rows += 1;
-        several += line.iter().filter(|cell| cell.len() > 1).count();
-    }
-    // A cell has no choice if it is the only one, so that one is a mistake in a grid.
-    several > 1 && (goes_on || rows % side == 0)
-}
-
-/// Whether a line is no comment, and has something that is not drawn.
-fn may_have_cells(line: &[u8]) -> bool {
-    let is_ruler = line.contains(&b'+') || line.windows(2).any(|pair| pair == b"--");
-    puzzle_lines(line).any(|line| line.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte == b'.'))
-        && !is_ruler
-}
-
-/// Whether a line is the candidates of all cells of a puzzle, each in its place or a dot.
-fn is_marks(line: &[u8], side: usize) -> bool {
-    let is_in_place =
-        |(place, &symbol): (usize, &u8)| symbol == b'.' || value(symbol) == Some(1 + place % side);
-    line.len() == side.pow(3)
-        && line.iter().enumerate().all(is_in_place)
-        && line.iter().any(|&symbol| symbol != b'.')
-}
-
-/// The value of a candidate: from `1` to `9`, then `A` for 10 and so on.
-fn value(symbol: u8) -> Option<usize> {
-    char::from(symbol).to_digit(36).and_then(|value| usize::try_from(value).ok()).filter(|&value| value > 0)
-}
-
-/// What is wrong with a text of 9x9 cells with candidates. `None` if nothing is.
-fn damaged_candidates(text: &[u8], goes_on: bool) -> Option<Misfit> {
-    let numbered = || text.split(|&byte| byte == b'\n').zip(1..);
-    let shown = |cell: &[u8]| {
-        let shown = |c: char| if c.is_control() { ' ' } else { c };
-        String::from_utf8_lossy(cell).chars().take(QUOTED).map(shown).collect()
-    };
-    let rows = || {
-        let rows = numbered().filter(|(line, _)| may_have_cells(line));
-        rows.map(|(line, number)| {
-            let cells = line.split(|byte| b"|*".contains(byte) || byte.is_ascii_whitespace());
-            (cells.filter(|cell| !cell.is_empty()).collect::<Vec<&[u8]>>(), number)
-        })
-    };
-    if rows().next().is_some_and(|(cells, _)| cells.len() == 1) {
-        // Lines of 729 characters.
-        let is_mark = |byte: &u8| *byte == b'.' || byte.is_ascii_digit();
-        let (line, bad, cells) = rows().find_map(|(cells, line)| {
-            let bad = cells
-                .iter()
-                .flat_map(|cell| characters(cell))
-                .find(|c| !matches!(c, [byte] if is_mark(byte)));
-            (bad.is_some() || cells.concat().len() != CANDIDATES)
-                .then(|| (line, bad.map(shown), cells.concat()))
-        })?;
-        let what =
-            bad.map_or(What::CandidateMarks { characters: cells.len() }, |cell| What::BadCandidates { cell });
-        return Some(Misfit { line, what });
-    }
-    let side = Order::NINE.side();
-    let is_cell = |cell: &[u8]| {
-        let is_new = |at: usize| !cell[..at].contains(&cell[at]);
-        cell.iter().enumerate().all(|(at, byte)| matches!(byte, b'1'..=b'9') && is_new(at))
-    };
-    for (cells, line) in rows() {
-        if let Some(bad) = cells.iter().find(|cell| !is_cell(cell)) {
-            return Some(Misfit { line, what: What::BadCandidates { cell: shown(bad) } });
-        }
-        if cells.len() != side {
-            return Some(Misfit { line, what: What::CandidateCells { cells: cells.len() } });
-        }
-    }
-    let count = rows().count();
-    let (_, line) = rows().next()?;
-    // The last line of a longer text may be cut off.
-    (!goes_on && !count.is_multiple_of(side))
-        .then_some(Misfit { line, what: What::CandidateRows { rows: count } })
-}
-
 impl What {
     fn find(format: &Format, text: &[u8]) -> Self {
         let lines = || puzzle_lines(text).take(LINES_SEEN);
         let first = lines().next().unwrap_or_default();
-        let nine = Format::new(Notation::Grid, Order::NINE, super::Alphabet::Letters);
-        let is_candidates = |line: &[u8]| {
-            line.len() == CANDIDATES || nine.as_ref().is_ok_and(|format| has_candidates(format, line))
-        };
         match first.trim_ascii_start() {
             [b'<', ..] => return Self::Markup,
             [b'{', ..] if format.notation == Notation::Jsonl => return Self::Objects,
@@ -288,9 +153,6 @@ impl What {
         }
         if is_json(text) {
             return Self::Json;
-        }
-        if lines().filter(|line| is_candidates(line)).count() >= lines().count().min(3) {
-            return Self::Candidates;
         }
         let fields = |delimiter: u8| first.split(move |&byte| byte == delimiter).map(<[u8]>::trim_ascii);
         for groups in [tokens(first).collect(), fields(b',').collect(), fields(b';').collect::<Vec<&[u8]>>()]
@@ -413,31 +275,11 @@ impl fmt::Display for Misfit {
                 "Line {line} goes on behind carriage returns; a line ends in a newline, so convert line ends \
                  of old Macs, as tr '\\r' '\\n' does."
             ),
-            What::Candidates => write!(
+            What::Candidates(None) => write!(
                 f,
                 "Line {line} has candidates, and only clues can be read here; hint, steps and show read both."
             ),
-            What::BadCandidates { cell } => {
-                write!(
-                    f,
-                    "Line {line} has \"{cell}\" among cells with candidates, which are different digits."
-                )
-            }
-            What::CandidateMarks { characters } => write!(
-                f,
-                "Line {line} has {characters} characters; the candidates of a 9x9 puzzle are {CANDIDATES}."
-            ),
-            What::CandidateCells { cells } => {
-                let cells = counted(*cells as u64, "cell");
-                write!(f, "Line {line} is a row of {cells} with candidates; a row of a 9x9 puzzle has 9.")
-            }
-            What::CandidateRows { rows } => {
-                let there_are = there_are(*rows);
-                write!(
-                    f,
-                    "From line {line} on there {there_are} of cells with candidates; a 9x9 puzzle has 9."
-                )
-            }
+            What::Candidates(Some(damage)) => damage.fmt(f),
             What::Markup => write!(f, "Line {line} begins like HTML or XML."),
             What::Json => f.write_str(
                 "It is JSON, but nothing in it has as many cells as a puzzle, which is 1, 16, 81, 256 or 625.",

@@ -32,6 +32,7 @@ mod layout;
 mod lines;
 mod misfit;
 mod notation;
+mod positions;
 mod rewrite;
 mod table;
 mod write;
@@ -53,6 +54,7 @@ pub use lines::{MAX_LINE_BYTES, copy_line, unwritable_value};
 pub(crate) use lines::{PLAIN_9X9_LINE_BYTES, writable};
 pub use misfit::Misfit;
 pub use notation::{NoNotation, Notation};
+pub(crate) use positions::{MarkedText, marks_of};
 pub use table::{Column, Delimiter, NoColumnName, NoDelimiter};
 pub(crate) use table::{has_open_quotes, raw_fields};
 
