@@ -247,7 +247,8 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
         report_what_reading_needs(&format, &sample, totals.puzzles);
     }
     if totals.given_up > 0 {
-        let repeats = distinct.as_ref().filter(|distinct| distinct.is_exhausted()).map(|distinct| distinct.repeats);
+        let repeats =
+            distinct.as_ref().filter(|distinct| distinct.is_exhausted()).map(|distinct| distinct.repeats);
         print::status_line(&totals.gave_up(&generator, count, repeats));
     }
     Ok(totals.exit_code())
