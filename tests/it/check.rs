@@ -415,7 +415,7 @@ fn rows_that_are_right_are_written_as_they_are() {
     assert_eq!(run(&["check", &out]).status.code(), Some(0));
     // Two inputs have one heading, and must be alike.
     assert_eq!(stdout(&run(&["check", &file, &file, "--only-right", "-q"])), format!("{whole}{right}"));
-    folder.write("b.txt", &format!("{FOUR_SOLVED}\n1134341221434321\n"));
+    folder.write("b.txt", format!("{FOUR_SOLVED}\n1134341221434321\n"));
     let refused = run(&["check", &file, &folder.path("b.txt"), "--only-right"]);
     assert!(stderr(&refused).contains("has other rows than"), "{}", stderr(&refused));
     assert_eq!(stdout(&run(&["check", &folder.path("b.txt"), "--only-right"])), format!("{FOUR_SOLVED}\n"));

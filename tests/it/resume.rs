@@ -237,7 +237,7 @@ fn a_rating_that_is_killed_is_resumed_to_the_same_bytes() {
     // Another without it begins anew, and says so.
     let said = ratings.folder.path("said.txt");
     let mut anew = ratings.command("in.txt", "out.txt", &more);
-    child = anew.stderr(fs::File::create(&said).unwrap()).spawn().unwrap();
+    child = anew.stderr(File::create(&said).unwrap()).spawn().unwrap();
     eventually("a word about the first run", || {
         let said = fs::read_to_string(&said).unwrap();
         said.starts_with("Beginning anew: ") && said.contains("With --resume, a run goes on after them.\n")
