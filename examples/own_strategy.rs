@@ -22,10 +22,6 @@ impl Strategy for Singles {
         "cells with a single candidate, and nothing else"
     }
 
-    fn supports(&self, _: Order) -> bool {
-        true
-    }
-
     fn solver(&self, _: Order) -> Box<dyn Solver> {
         Box::new(SinglesSolver)
     }

@@ -206,10 +206,6 @@ impl Strategy for Liar {
         "is wrong"
     }
 
-    fn supports(&self, _: Order) -> bool {
-        true
-    }
-
     fn solver(&self, _: Order) -> Box<dyn Solver> {
         Box::new(Self { ..*self })
     }

@@ -191,10 +191,6 @@ impl Strategy for Misbehaving {
         "Answers as it is told to"
     }
 
-    fn supports(&self, _: Order) -> bool {
-        true
-    }
-
     fn solver(&self, order: Order) -> Box<dyn Solver> {
         Box::new(MisbehavingSolver(self.how, Arc::clone(&self.searched), Propagation.solver(order)))
     }

@@ -29,10 +29,6 @@ impl Strategy for Backtracking {
         "row by row, with a stack"
     }
 
-    fn supports(&self, _order: Order) -> bool {
-        true
-    }
-
     fn solver(&self, order: Order) -> Box<dyn Solver> {
         Box::new(BacktrackingSolver { digits: Vec::new(), blanks: Vec::new(), houses: Houses::new(order) })
     }

@@ -37,10 +37,6 @@ impl Strategy for DancingLinks {
         "exact cover"
     }
 
-    fn supports(&self, _order: Order) -> bool {
-        true
-    }
-
     fn solver(&self, order: Order) -> Box<dyn Solver> {
         Box::new(DancingLinksSolver::new(order))
     }

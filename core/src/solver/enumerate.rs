@@ -9,17 +9,12 @@
 //! Nothing is kept but the stack of the search, so it takes no more memory for a billion solutions
 //! than for one.
 
-use std::ops::ControlFlow;
-
 use super::boxes::BoxSolver;
 use super::lanes::Backend;
 use super::propagation;
-use super::watch::{Watch, Watchable};
-use super::{Limit, Search, Solver};
+use super::watch::{Enumerate, SolutionVisitor};
+use super::{Limit, Search};
 use crate::grid::{Grid, Order};
-
-/// A visitor of solutions, called with the digits of each, in reading order. `Break` ends the search.
-pub type SolutionVisitor<'a> = dyn FnMut(&[u8]) -> ControlFlow<()> + 'a;
 
 /// A search for every solution of a puzzle. Reusing it costs no allocation.
 ///
@@ -82,42 +77,10 @@ impl Enumerator {
     }
 }
 
-/// A solver that can tell of every solution.
-pub(super) trait Enumerate: Solver {
-    /// [`Enumerator::enumerate`] of a puzzle whose clues keep the rules.
-    fn enumerate(&mut self, puzzle: &Grid, limit: &Limit<'_>, visit: &mut SolutionVisitor<'_>) -> Search;
-}
-
-impl<T: Watchable> Enumerate for T {
-    fn enumerate(&mut self, puzzle: &Grid, limit: &Limit<'_>, visit: &mut SolutionVisitor<'_>) -> Search {
-        let mut solution = Grid::empty(puzzle.order());
-        self.run(puzzle, limit, &mut solution, &mut Visiting { visit, is_over: false })
-    }
-}
-
-/// A watch that sees solutions only.
-struct Visiting<'a, 'b> {
-    visit: &'a mut SolutionVisitor<'b>,
-    is_over: bool,
-}
-
-impl Watch for Visiting<'_, '_> {
-    const IS_ON: bool = false;
-    const WANTS_SOLUTIONS: bool = true;
-
-    fn solution(&mut self, digits: &[u8]) {
-        self.is_over = (self.visit)(digits).is_break();
-    }
-
-    #[inline(always)]
-    fn is_over(&self) -> bool {
-        self.is_over
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::ops::ControlFlow;
     use std::sync::atomic::AtomicBool;
 
     use super::super::{Backtracking, Stop, Strategy as _};

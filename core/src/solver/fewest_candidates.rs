@@ -29,10 +29,6 @@ impl Strategy for FewestCandidates {
         "narrowest cell first"
     }
 
-    fn supports(&self, _order: Order) -> bool {
-        true
-    }
-
     fn solver(&self, order: Order) -> Box<dyn Solver> {
         Box::new(FewestCandidatesSolver {
             digits: Vec::new(),

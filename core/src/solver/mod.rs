@@ -55,12 +55,12 @@ pub use backtracking::Backtracking;
 pub use batch::Batch;
 pub use boxes::Boxes;
 pub use dancing_links::DancingLinks;
-pub use enumerate::{Enumerator, SolutionVisitor};
+pub use enumerate::Enumerator;
 pub use fast::Fast;
 pub use fewest_candidates::FewestCandidates;
 pub use propagation::Propagation;
 pub use recursive::Recursive;
-pub use watch::{Contradiction, Step, StepObserver, Watcher};
+pub use watch::{Contradiction, SolutionVisitor, Step, StepObserver, Watcher};
 
 /// All strategies. Where none is named, the first that supports the order is used.
 pub static STRATEGIES: &[&dyn Strategy] =
@@ -88,8 +88,10 @@ pub trait Strategy: Send + Sync {
         self.summary()
     }
 
-    /// Whether it solves puzzles of this order.
-    fn supports(&self, order: Order) -> bool;
+    /// Whether it solves puzzles of this order. By default, of all.
+    fn supports(&self, _order: Order) -> bool {
+        true
+    }
 
     /// Whether it searches the puzzles of a batch side by side. Then a single puzzle says nothing
     /// about its speed.

@@ -30,10 +30,6 @@ impl Strategy for Recursive {
         "row by row"
     }
 
-    fn supports(&self, _order: Order) -> bool {
-        true
-    }
-
     fn solver(&self, order: Order) -> Box<dyn Solver> {
         Box::new(RecursiveSolver { digits: Vec::new(), houses: Houses::new(order) })
     }

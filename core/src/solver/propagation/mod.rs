@@ -44,7 +44,7 @@ mod locked;
 mod report;
 mod search;
 
-use super::enumerate::Enumerate;
+use super::watch::Enumerate;
 use super::{Solver, Strategy};
 use crate::grid::Order;
 
@@ -65,10 +65,6 @@ impl Strategy for Propagation {
 
     fn short_summary(&self) -> &'static str {
         "singles, then few guesses"
-    }
-
-    fn supports(&self, _order: Order) -> bool {
-        true
     }
 
     fn is_for_bulk(&self) -> bool {

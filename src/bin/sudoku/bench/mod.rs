@@ -546,10 +546,6 @@ mod tests {
             "Says what it was made to say"
         }
 
-        fn supports(&self, _: Order) -> bool {
-            true
-        }
-
         fn solver(&self, order: Order) -> Box<dyn Solver> {
             Box::new(LyingSolver(self.0, Propagation.solver(order)))
         }
