@@ -187,238 +187,169 @@ static DIGITS: [u8; 16] = {
     table
 };
 
-impl SetVector for Sets256 {
-    const LANES: usize = 16;
+/// The methods that differ in the width of their instructions only. Those that are written out beside
+/// them need other ones.
+macro_rules! sets {
+    (
+        $sets:ident, $lanes:literal, $set1:ident, $and:ident, $or:ident, $andnot:ident, $add:ident, $storeu:ident,
+        $shuffle:ident, $broadcast:ident, $slli:ident, $srli:ident, $mullo:ident,
+        [$($zip:ident, $lo:ident, $hi:ident);*],
+        { $($own:item)* }, { $($moved:item)* }
+    ) => {
+        impl SetVector for $sets {
+            const LANES: usize = $lanes;
 
-    #[inline(always)]
-    fn splat(bits: u16) -> Self {
-        unsafe { Self(_mm256_set1_epi16(bits.cast_signed())) }
-    }
+            #[inline(always)]
+            fn splat(bits: u16) -> Self {
+                unsafe { Self($set1(bits.cast_signed())) }
+            }
 
-    #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        unsafe { Self(_mm256_or_si256(self.0, other.0)) }
-    }
+            #[inline(always)]
+            fn or(self, other: Self) -> Self {
+                unsafe { Self($or(self.0, other.0)) }
+            }
 
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        unsafe { Self(_mm256_and_si256(self.0, other.0)) }
-    }
+            #[inline(always)]
+            fn and(self, other: Self) -> Self {
+                unsafe { Self($and(self.0, other.0)) }
+            }
 
-    #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        unsafe { Self(_mm256_andnot_si256(other.0, self.0)) }
-    }
+            #[inline(always)]
+            fn and_not(self, other: Self) -> Self {
+                unsafe { Self($andnot(other.0, self.0)) }
+            }
 
-    #[inline(always)]
-    fn minus_one(self) -> Self {
-        unsafe { Self(_mm256_add_epi16(self.0, _mm256_set1_epi16(-1))) }
-    }
+            #[inline(always)]
+            fn minus_one(self) -> Self {
+                unsafe { Self($add(self.0, $set1(-1))) }
+            }
 
-    #[inline(always)]
-    fn zeros(self) -> Self {
-        unsafe { Self(_mm256_cmpeq_epi16(self.0, _mm256_setzero_si256())) }
-    }
+            #[inline(always)]
+            fn read(puzzles: &[[u8; 81]]) -> CellSets<Self> {
+                read(puzzles)
+            }
 
-    #[inline(always)]
-    fn zero_lanes(self) -> u32 {
-        // A byte for each word, and the two halves of them side by side.
-        let zeros = self.zeros().0;
-        let halves = unsafe { (_mm256_castsi256_si128(zeros), _mm256_extracti128_si256::<1>(zeros)) };
-        let (low, high) = unsafe { (_mm256_castsi128_si256(halves.0), _mm256_castsi128_si256(halves.1)) };
-        let packed = unsafe { _mm256_movemask_epi8(_mm256_packs_epi16(low, high)) };
-        packed.cast_unsigned() & 0xFFFF
-    }
+            #[inline(always)]
+            fn write(cells: &CellSets<Self>, solutions: &mut [[u8; 81]]) {
+                write(cells, solutions);
+            }
 
-    #[inline(always)]
-    fn read(puzzles: &[[u8; 81]]) -> CellSets<Self> {
-        read(puzzles)
-    }
+            $($own)*
+        }
 
-    #[inline(always)]
-    fn write(cells: &CellSets<Self>, solutions: &mut [[u8; 81]]) {
-        write(cells, solutions);
-    }
+        impl Transposed for $sets {
+            #[inline(always)]
+            fn words(self) -> [u16; MOST] {
+                let mut words = [0; MOST];
+                unsafe { $storeu(words.as_mut_ptr().cast(), self.0) }
+                words
+            }
+
+            #[inline(always)]
+            fn sets(self) -> [Self; 2] {
+                unsafe {
+                    let low = $shuffle($broadcast(table(&LOW_BYTES)), self.0);
+                    let high = $shuffle($broadcast(table(&HIGH_BYTES)), self.0);
+                    let byte = $set1(0xFF);
+                    let first = $or($and(low, byte), $slli::<8>(high));
+                    let second = $or($srli::<8>(low), $andnot(byte, high));
+                    [Self(first), Self(second)]
+                }
+            }
+
+            #[inline(always)]
+            fn digits(a: Self, b: Self) -> Self {
+                unsafe {
+                    let hash = $set1(HASH.cast_signed());
+                    let a = $srli::<12>($mullo(a.0, hash));
+                    let b = $srli::<12>($mullo(b.0, hash));
+                    let both = $or(a, $slli::<8>(b));
+                    Self($shuffle($broadcast(table(&DIGITS)), both))
+                }
+            }
+
+            $(#[inline(always)]
+            fn $zip(self, other: Self) -> [Self; 2] {
+                unsafe { [Self($lo(self.0, other.0)), Self($hi(self.0, other.0))] }
+            })*
+
+            $($moved)*
+        }
+    };
 }
 
-impl Transposed for Sets256 {
-    #[inline(always)]
-    fn load(puzzles: &[[u8; 81]], first: usize, at: usize) -> Self {
-        let low = load_bytes(&puzzles[first], at);
-        let high = load_bytes(&puzzles[first + 8], at);
-        unsafe { Self(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)) }
-    }
+sets!(
+    Sets256, 16, _mm256_set1_epi16, _mm256_and_si256, _mm256_or_si256, _mm256_andnot_si256, _mm256_add_epi16, _mm256_storeu_si256,
+    _mm256_shuffle_epi8, _mm256_broadcastsi128_si256, _mm256_slli_epi16, _mm256_srli_epi16, _mm256_mullo_epi16,
+    [
+        zip1, _mm256_unpacklo_epi16, _mm256_unpackhi_epi16;
+        zip2, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32;
+        zip4, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64
+    ],
+    {
+        #[inline(always)]
+        fn zeros(self) -> Self {
+            unsafe { Self(_mm256_cmpeq_epi16(self.0, _mm256_setzero_si256())) }
+        }
 
-    #[inline(always)]
-    fn store(self, solutions: &mut [[u8; 81]], first: usize, at: usize) {
-        store_bytes(&mut solutions[first], at, unsafe { _mm256_castsi256_si128(self.0) });
-        store_bytes(&mut solutions[first + 8], at, unsafe { _mm256_extracti128_si256::<1>(self.0) });
-    }
+        #[inline(always)]
+        fn zero_lanes(self) -> u32 {
+            // A byte for each word, and the two halves of them side by side.
+            let zeros = self.zeros().0;
+            let halves = unsafe { (_mm256_castsi256_si128(zeros), _mm256_extracti128_si256::<1>(zeros)) };
+            let (low, high) = unsafe { (_mm256_castsi128_si256(halves.0), _mm256_castsi128_si256(halves.1)) };
+            let packed = unsafe { _mm256_movemask_epi8(_mm256_packs_epi16(low, high)) };
+            packed.cast_unsigned() & 0xFFFF
+        }
+    },
+    {
+        #[inline(always)]
+        fn load(puzzles: &[[u8; 81]], first: usize, at: usize) -> Self {
+            let low = load_bytes(&puzzles[first], at);
+            let high = load_bytes(&puzzles[first + 8], at);
+            unsafe { Self(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)) }
+        }
 
-    #[inline(always)]
-    fn words(self) -> [u16; MOST] {
-        let mut words = [0; MOST];
-        unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), self.0) }
-        words
-    }
-
-    #[inline(always)]
-    fn sets(self) -> [Self; 2] {
-        unsafe {
-            let low = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table(&LOW_BYTES)), self.0);
-            let high = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table(&HIGH_BYTES)), self.0);
-            let byte = _mm256_set1_epi16(0xFF);
-            let first = _mm256_or_si256(_mm256_and_si256(low, byte), _mm256_slli_epi16::<8>(high));
-            let second = _mm256_or_si256(_mm256_srli_epi16::<8>(low), _mm256_andnot_si256(byte, high));
-            [Self(first), Self(second)]
+        #[inline(always)]
+        fn store(self, solutions: &mut [[u8; 81]], first: usize, at: usize) {
+            store_bytes(&mut solutions[first], at, unsafe { _mm256_castsi256_si128(self.0) });
+            store_bytes(&mut solutions[first + 8], at, unsafe { _mm256_extracti128_si256::<1>(self.0) });
         }
     }
+);
 
-    #[inline(always)]
-    fn digits(a: Self, b: Self) -> Self {
-        unsafe {
-            let hash = _mm256_set1_epi16(HASH.cast_signed());
-            let a = _mm256_srli_epi16::<12>(_mm256_mullo_epi16(a.0, hash));
-            let b = _mm256_srli_epi16::<12>(_mm256_mullo_epi16(b.0, hash));
-            let both = _mm256_or_si256(a, _mm256_slli_epi16::<8>(b));
-            Self(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table(&DIGITS)), both))
+sets!(
+    Sets512, 32, _mm512_set1_epi16, _mm512_and_si512, _mm512_or_si512, _mm512_andnot_si512, _mm512_add_epi16, _mm512_storeu_si512,
+    _mm512_shuffle_epi8, _mm512_broadcast_i32x4, _mm512_slli_epi16, _mm512_srli_epi16, _mm512_mullo_epi16,
+    [
+        zip1, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16;
+        zip2, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32;
+        zip4, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64
+    ],
+    {
+        #[inline(always)]
+        fn zeros(self) -> Self {
+            unsafe { Self(_mm512_movm_epi16(_mm512_testn_epi16_mask(self.0, self.0))) }
+        }
+
+        #[inline(always)]
+        fn zero_lanes(self) -> u32 {
+            unsafe { _mm512_testn_epi16_mask(self.0, self.0) }
+        }
+    },
+    {
+        #[inline(always)]
+        fn load(puzzles: &[[u8; 81]], first: usize, at: usize) -> Self {
+            let (low, high) = (Sets256::load(puzzles, first, at), Sets256::load(puzzles, first + 16, at));
+            unsafe { Self(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low.0), high.0)) }
+        }
+
+        #[inline(always)]
+        fn store(self, solutions: &mut [[u8; 81]], first: usize, at: usize) {
+            store_bytes(&mut solutions[first], at, unsafe { _mm512_extracti32x4_epi32::<0>(self.0) });
+            store_bytes(&mut solutions[first + 8], at, unsafe { _mm512_extracti32x4_epi32::<1>(self.0) });
+            store_bytes(&mut solutions[first + 16], at, unsafe { _mm512_extracti32x4_epi32::<2>(self.0) });
+            store_bytes(&mut solutions[first + 24], at, unsafe { _mm512_extracti32x4_epi32::<3>(self.0) });
         }
     }
-
-    #[inline(always)]
-    fn zip1(self, other: Self) -> [Self; 2] {
-        unsafe {
-            [Self(_mm256_unpacklo_epi16(self.0, other.0)), Self(_mm256_unpackhi_epi16(self.0, other.0))]
-        }
-    }
-
-    #[inline(always)]
-    fn zip2(self, other: Self) -> [Self; 2] {
-        unsafe {
-            [Self(_mm256_unpacklo_epi32(self.0, other.0)), Self(_mm256_unpackhi_epi32(self.0, other.0))]
-        }
-    }
-
-    #[inline(always)]
-    fn zip4(self, other: Self) -> [Self; 2] {
-        unsafe {
-            [Self(_mm256_unpacklo_epi64(self.0, other.0)), Self(_mm256_unpackhi_epi64(self.0, other.0))]
-        }
-    }
-}
-
-impl SetVector for Sets512 {
-    const LANES: usize = 32;
-
-    #[inline(always)]
-    fn splat(bits: u16) -> Self {
-        unsafe { Self(_mm512_set1_epi16(bits.cast_signed())) }
-    }
-
-    #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        unsafe { Self(_mm512_or_si512(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        unsafe { Self(_mm512_and_si512(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        unsafe { Self(_mm512_andnot_si512(other.0, self.0)) }
-    }
-
-    #[inline(always)]
-    fn minus_one(self) -> Self {
-        unsafe { Self(_mm512_add_epi16(self.0, _mm512_set1_epi16(-1))) }
-    }
-
-    #[inline(always)]
-    fn zeros(self) -> Self {
-        unsafe { Self(_mm512_movm_epi16(_mm512_testn_epi16_mask(self.0, self.0))) }
-    }
-
-    #[inline(always)]
-    fn zero_lanes(self) -> u32 {
-        unsafe { _mm512_testn_epi16_mask(self.0, self.0) }
-    }
-
-    #[inline(always)]
-    fn read(puzzles: &[[u8; 81]]) -> CellSets<Self> {
-        read(puzzles)
-    }
-
-    #[inline(always)]
-    fn write(cells: &CellSets<Self>, solutions: &mut [[u8; 81]]) {
-        write(cells, solutions);
-    }
-}
-
-impl Transposed for Sets512 {
-    #[inline(always)]
-    fn load(puzzles: &[[u8; 81]], first: usize, at: usize) -> Self {
-        let (low, high) = (Sets256::load(puzzles, first, at), Sets256::load(puzzles, first + 16, at));
-        unsafe { Self(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low.0), high.0)) }
-    }
-
-    #[inline(always)]
-    fn store(self, solutions: &mut [[u8; 81]], first: usize, at: usize) {
-        store_bytes(&mut solutions[first], at, unsafe { _mm512_extracti32x4_epi32::<0>(self.0) });
-        store_bytes(&mut solutions[first + 8], at, unsafe { _mm512_extracti32x4_epi32::<1>(self.0) });
-        store_bytes(&mut solutions[first + 16], at, unsafe { _mm512_extracti32x4_epi32::<2>(self.0) });
-        store_bytes(&mut solutions[first + 24], at, unsafe { _mm512_extracti32x4_epi32::<3>(self.0) });
-    }
-
-    #[inline(always)]
-    fn words(self) -> [u16; MOST] {
-        let mut words = [0; MOST];
-        unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), self.0) }
-        words
-    }
-
-    #[inline(always)]
-    fn sets(self) -> [Self; 2] {
-        unsafe {
-            let low = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(table(&LOW_BYTES)), self.0);
-            let high = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(table(&HIGH_BYTES)), self.0);
-            let byte = _mm512_set1_epi16(0xFF);
-            let first = _mm512_or_si512(_mm512_and_si512(low, byte), _mm512_slli_epi16::<8>(high));
-            let second = _mm512_or_si512(_mm512_srli_epi16::<8>(low), _mm512_andnot_si512(byte, high));
-            [Self(first), Self(second)]
-        }
-    }
-
-    #[inline(always)]
-    fn digits(a: Self, b: Self) -> Self {
-        unsafe {
-            let hash = _mm512_set1_epi16(HASH.cast_signed());
-            let a = _mm512_srli_epi16::<12>(_mm512_mullo_epi16(a.0, hash));
-            let b = _mm512_srli_epi16::<12>(_mm512_mullo_epi16(b.0, hash));
-            let both = _mm512_or_si512(a, _mm512_slli_epi16::<8>(b));
-            Self(_mm512_shuffle_epi8(_mm512_broadcast_i32x4(table(&DIGITS)), both))
-        }
-    }
-
-    #[inline(always)]
-    fn zip1(self, other: Self) -> [Self; 2] {
-        unsafe {
-            [Self(_mm512_unpacklo_epi16(self.0, other.0)), Self(_mm512_unpackhi_epi16(self.0, other.0))]
-        }
-    }
-
-    #[inline(always)]
-    fn zip2(self, other: Self) -> [Self; 2] {
-        unsafe {
-            [Self(_mm512_unpacklo_epi32(self.0, other.0)), Self(_mm512_unpackhi_epi32(self.0, other.0))]
-        }
-    }
-
-    #[inline(always)]
-    fn zip4(self, other: Self) -> [Self; 2] {
-        unsafe {
-            [Self(_mm512_unpacklo_epi64(self.0, other.0)), Self(_mm512_unpackhi_epi64(self.0, other.0))]
-        }
-    }
-}
+);
