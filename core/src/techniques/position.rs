@@ -379,6 +379,11 @@ impl fmt::Display for DeadEnd {
     }
 }
 
+/// Whether a set has two elements.
+pub(super) const fn is_pair(set: u32) -> bool {
+    (set & set.wrapping_sub(1)).is_power_of_two()
+}
+
 /// The positions of the bits that are set, lowest first.
 #[inline]
 pub(super) fn bits(mut set: u32) -> impl Iterator<Item = usize> {

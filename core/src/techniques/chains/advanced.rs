@@ -1,9 +1,9 @@
 //! Techniques inside of dynamic chains: what locked candidates, pairs and X-wings take away from
 //! what an assumption leaves.
 
-use super::closure::{Marks, SIDE};
+use super::marks::{Marks, SIDE};
 use crate::techniques::geometry::{BOXES, COLUMNS, Geometry, ROWS};
-use crate::techniques::position::bits;
+use crate::techniques::position::{bits, is_pair};
 use crate::techniques::technique::Technique;
 
 /// A candidate that a technique turns off.
@@ -50,12 +50,6 @@ impl Sink<'_> {
             }
         }
     }
-}
-
-/// Whether a set has two elements.
-const fn is_pair(set: u16) -> bool {
-    let rest = set & set.wrapping_sub(1);
-    rest.is_power_of_two()
 }
 
 const fn number(cell: usize, digit: usize) -> u16 {
@@ -113,7 +107,8 @@ fn locked(geometry: &Geometry, _: &[u8], source: &Marks, marks: &Marks, sink: &m
 fn hidden_pairs(geometry: &Geometry, blanks_in: &[u8], source: &Marks, marks: &Marks, sink: &mut Sink<'_>) {
     for house in geometry.boxes_columns_rows().filter(|&house| blanks_in[house] > 4) {
         let places = &marks.places[house];
-        let twos = places.iter().enumerate().fold(0, |twos, (at, &set)| twos | u32::from(is_pair(set)) << at);
+        let twos =
+            places.iter().enumerate().fold(0, |twos, (at, &set)| twos | u32::from(is_pair(set.into())) << at);
         for high in bits(twos) {
             for low in bits(twos & ((1 << high) - 1)).filter(|&low| places[low] == places[high]) {
                 let pair = 1_u16 << low | 1 << high;
@@ -146,7 +141,7 @@ fn naked_pairs(geometry: &Geometry, blanks_in: &[u8], source: &Marks, marks: &Ma
     for house in geometry.boxes_columns_rows().filter(|&house| blanks_in[house] >= 4) {
         let cells = geometry.cells_of(house);
         let candidates = |at: usize| marks.cells[usize::from(cells[at])];
-        let twos = (0..SIDE).fold(0, |twos, at| twos | u32::from(is_pair(candidates(at))) << at);
+        let twos = (0..SIDE).fold(0, |twos, at| twos | u32::from(is_pair(candidates(at).into())) << at);
         for high in bits(twos) {
             let pair = candidates(high);
             for low in bits(twos & ((1 << high) - 1)).filter(|&low| candidates(low) == pair) {
@@ -179,7 +174,7 @@ fn x_wings(geometry: &Geometry, _: &[u8], source: &Marks, marks: &Marks, sink: &
     for (base, cover) in [(COLUMNS, ROWS), (ROWS, COLUMNS)] {
         let twos: [u32; SIDE] = std::array::from_fn(|line| {
             let places = marks.places[base * SIDE + line].iter().enumerate();
-            places.fold(0, |twos, (digit, &set)| twos | u32::from(is_pair(set)) << digit) & eligible
+            places.fold(0, |twos, (digit, &set)| twos | u32::from(is_pair(set.into())) << digit) & eligible
         });
         for high in 1..SIDE {
             for low in 0..high {

@@ -10,7 +10,8 @@
 //!
 //! Nishio chains know links of one digit and contradictions only.
 
-use super::closure::{CANDIDATES, CELLS, Closure, Nested, OFF, ON, Rules, SIDE, Scene, WORDS, Worker, has};
+use super::closure::{Closure, Nested, Rules, Scene, Worker};
+use super::marks::{CANDIDATES, CELLS, OFF, ON, SIDE, WORDS, has};
 use super::multiple::conclude;
 use super::outlook::Outlook;
 use super::{IN_CELL, difficulty, nested, tenths};

@@ -13,10 +13,12 @@
 mod advanced;
 mod closure;
 pub(super) mod dynamic;
+mod marks;
 mod multiple;
 mod nested;
 mod outlook;
 mod reach;
+mod side_by_side;
 mod single;
 
 use super::geometry::{BOXES, Geometry, KINDS};

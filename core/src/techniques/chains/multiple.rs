@@ -1,7 +1,7 @@
 //! Multiple forcing chains: what follows from every candidate of a cell, or from every place of a
 //! digit in a house, is true.
 
-use super::closure::{CANDIDATES, CELLS, OFF, ON, SIDE, WORDS, has};
+use super::marks::{CANDIDATES, CELLS, OFF, ON, SIDE, WORDS, has};
 use super::{Links, Mode, difficulty, tenths};
 use crate::techniques::geometry::{Geometry, KINDS};
 use crate::techniques::hunt::{Hunt, Mark, RawImplication};

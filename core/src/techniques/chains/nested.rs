@@ -7,7 +7,8 @@
 //! common.
 
 use super::advanced::{Advance, sort_as_hashed};
-use super::closure::{CANDIDATES, Marks, Nested, OFF, ON, SIDE, WORDS};
+use super::closure::Nested;
+use super::marks::{CANDIDATES, Marks, OFF, ON, SIDE, WORDS};
 use super::multiple;
 use super::reach::Reach;
 use super::single::{self, Key};

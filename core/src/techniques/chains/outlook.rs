@@ -6,15 +6,11 @@
 //! a bit for each assumption in a row for each statement, and closures are computed only where it
 //! shows that something can come of them.
 
-use super::closure::{CANDIDATES, Marks, OFF, ON, SIDE, WORDS, has};
+use super::marks::{Marks, OFF, ON, SIDE, WORDS, has};
+use super::side_by_side::{ALL_BITS, NO_BITS, Row, SIDE_BY_SIDE, find_live};
 use crate::techniques::geometry::{Geometry, KINDS};
 use crate::techniques::position::bits;
 
-/// Words of a row.
-const ROW: usize = 4;
-const SIDE_BY_SIDE: usize = 64 * ROW;
-type Row = [u64; ROW];
-const NO_BITS: Row = [0; ROW];
 /// The cells, and the digits of each house.
 const UNITS: usize = SIDE * SIDE * (1 + KINDS);
 
@@ -63,14 +59,8 @@ impl Outlook {
 
     /// Reads the units of some digits: of all, or of one alone.
     fn load(&mut self, geometry: &Geometry, marks: &Marks, digits: u16) {
-        self.number.resize(CANDIDATES, 0);
-        self.live.clear();
-        for (cell, &candidates) in marks.cells.iter().enumerate() {
-            for digit in bits(u32::from(candidates & digits)) {
-                self.number[cell * SIDE + digit] = self.live.len() as u16;
-                self.live.push((cell * SIDE + digit) as u16);
-            }
-        }
+        let cells = marks.cells.iter().map(|&candidates| u32::from(candidates & digits));
+        find_live(&mut self.live, &mut self.number, SIDE, cells);
         self.units.clear();
         self.ends.clear();
         self.units_of.clear();
@@ -209,8 +199,8 @@ fn follow_unit(members: &[u16], rows: &mut [[Row; 2]], wrong: &mut Row, mut chan
     // Where one is on; where all before each are off.
     let mut any = NO_BITS;
     let mut twice = NO_BITS;
-    let mut off_before = [[u64::MAX; ROW]; SIDE];
-    let mut all_off = [u64::MAX; ROW];
+    let mut off_before = [ALL_BITS; SIDE];
+    let mut all_off = ALL_BITS;
     for (&member, off_before) in members.iter().zip(&mut off_before) {
         let [on, off] = rows[usize::from(member)];
         *off_before = all_off;
@@ -219,7 +209,7 @@ fn follow_unit(members: &[u16], rows: &mut [[Row; 2]], wrong: &mut Row, mut chan
         all_off = std::array::from_fn(|word| all_off[word] & off[word]);
     }
     let mut bad: Row = std::array::from_fn(|word| wrong[word] | twice[word]);
-    let mut off_after = [u64::MAX; ROW];
+    let mut off_after = ALL_BITS;
     for (&member, off_before) in members.iter().zip(&off_before).rev() {
         let [on, off] = rows[usize::from(member)];
         let off_others: Row = std::array::from_fn(|word| off_before[word] & off_after[word]);
@@ -257,6 +247,7 @@ fn transpose(square: &mut [u64; 64]) {
 #[cfg(test)]
 mod tests {
     use super::super::closure::{Closure, Rules, Scene, Worker};
+    use super::super::marks::CANDIDATES;
     use super::*;
     use crate::techniques::tests::random_positions;
 

@@ -12,16 +12,12 @@
 
 use std::ops::Range;
 
-use super::closure::{OFF, ON};
+use super::marks::{OFF, ON};
+use super::side_by_side::{NO_BITS, Row, SIDE_BY_SIDE, find_live};
 use super::{Cells, Mode, known_places};
 use crate::techniques::geometry::{Geometry, KINDS};
-use crate::techniques::position::bits;
+use crate::techniques::position::{bits, is_pair};
 
-/// Candidates that are followed side by side.
-const SIDE_BY_SIDE: usize = 256;
-/// A bit for each of them.
-type Row = [u64; SIDE_BY_SIDE / 64];
-const NO_BITS: Row = [0; SIDE_BY_SIDE / 64];
 /// The steps that are remembered: nearly all chains and cycles that are made are that short.
 const STEPS: usize = 8;
 /// The number of what is no relay.
@@ -149,15 +145,12 @@ impl Reach {
 
     /// Reads the links of a mode.
     fn load(&mut self, geometry: &Geometry, cells: &impl Cells, mode: Mode) {
-        let side = geometry.side;
-        self.number.resize(geometry.cells * side, 0);
-        self.live.clear();
-        for cell in 0..geometry.cells {
-            for digit in bits(cells.candidates(cell)) {
-                self.number[cell * side + digit] = self.live.len() as u16;
-                self.live.push((cell * side + digit) as u16);
-            }
-        }
+        find_live(
+            &mut self.live,
+            &mut self.number,
+            geometry.side,
+            (0..geometry.cells).map(|cell| cells.candidates(cell)),
+        );
         self.find_strong(geometry, cells, mode);
         let (relays, blocks) = (self.relays.len(), self.live.len().div_ceil(SIDE_BY_SIDE));
         for rows in [&mut self.by_strong, &mut self.by_weak] {
@@ -205,7 +198,6 @@ impl Reach {
             }));
         };
         let ends = |set: u32| [set.trailing_zeros() as usize, (set & (set - 1)).trailing_zeros() as usize];
-        let is_pair = |set: u32| set & set.wrapping_sub(1) != 0 && (set & (set - 1)).is_power_of_two();
         for cell in (0..geometry.cells).filter(|_| mode != Mode::X) {
             let candidates = cells.candidates(cell);
             if is_pair(candidates) {

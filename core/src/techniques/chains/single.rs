@@ -6,10 +6,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::closure::{OFF, ON};
+use super::marks::{Marks, OFF, ON};
 use super::nested::Collector;
 use super::reach::Reach;
-use super::{Cells, IN_CELL, Links, Mode, closure, difficulty, tenths};
+use super::{Cells, IN_CELL, Links, Mode, difficulty, tenths};
 use crate::techniques::geometry::Geometry;
 use crate::techniques::hunt::{Hunt, Mark, RawImplication};
 use crate::techniques::position::bits;
@@ -92,7 +92,7 @@ pub(super) struct Search<'a, C> {
     /// The longest chains and cycles that would be better than the best.
     bounds: [usize; 2],
     /// Takes the easiest chain for each candidate.
-    all: Option<(&'a mut Collector, &'a closure::Marks)>,
+    all: Option<(&'a mut Collector, &'a Marks)>,
 }
 
 /// Cycles and forcing chains of one digit, cycles of cells with two candidates, then those of both
@@ -150,11 +150,11 @@ fn others(cells: &impl Cells, side: usize, id: u16) -> impl Iterator<Item = u16>
     bits(cells.candidates(cell) & !(1 << digit)).map(move |other| (cell * side + other) as u16)
 }
 
-impl<'a> Search<'a, closure::Marks> {
+impl<'a> Search<'a, Marks> {
     /// A search for the easiest chain for each candidate.
     pub(super) fn all(
         geometry: &'a Geometry,
-        marks: &'a closure::Marks,
+        marks: &'a Marks,
         links: &'a Links,
         buffers: &'a mut Buffers,
         most: u64,
