@@ -7,6 +7,7 @@ use super::entries::Entries;
 use super::minimal::are_minimal;
 use super::puzzle_reader::{PuzzleReader, read_plain};
 use super::rater::{RateTask, rate_one};
+use super::row_job::BATCH_PUZZLES;
 use super::{AddedColumn, Answer, Block, Cancel, Cancelled, Found, RowFacts, Task};
 use crate::canon::{CanonicalForm, Canonizer};
 use crate::grid::{Grid, Order};
@@ -14,10 +15,6 @@ use crate::simd::{self, SimdTask, dispatch};
 use crate::solver::{Batch, Limit, Metrics, Question, Search, Solver, Stop, Verdict};
 use crate::techniques::{Rater, Rating};
 use crate::text::{Format, PLAIN_9X9_LINE_BYTES, Problem, PuzzleError, Records, row_within};
-
-/// The puzzles that are searched together. More would be hardly faster, because lanes are idle only
-/// at the end of a batch.
-pub(super) const BATCH_PUZZLES: usize = 8192;
 
 /// The batch grows by this many puzzles at a time.
 const GROWTH: usize = 64;

@@ -10,10 +10,10 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-use super::block_solver::BATCH_PUZZLES;
 use super::idle::Idle;
 use super::puzzle_reader::PuzzleReader;
 use super::result_rows::ResultRows;
+use super::row_job::BATCH_PUZZLES;
 use super::row_job::{MAX_JOB_BYTES, MIN_BATCH_BYTES, RowJob, Rows};
 use super::row_tally::{Counters, HasCounters};
 use super::{Block, Cancelled, Check, CheckForm, PuzzleRow, check_block};

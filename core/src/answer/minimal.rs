@@ -1,6 +1,6 @@
 //! Minimal puzzles: those of which no clue can be spared.
 
-use super::block_solver::BATCH_PUZZLES;
+use super::row_job::BATCH_PUZZLES;
 use super::{Cancel, Cancelled};
 use crate::solver::{Batch, Limit, Search, Solver, Stop};
 

@@ -8,10 +8,10 @@ use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
 
-use super::block_solver::BATCH_PUZZLES;
 use super::idle::Idle;
 use super::puzzle_rows::try_read_rows;
 use super::row_batch::unique_problem;
+use super::row_job::BATCH_PUZZLES;
 use super::row_job::{MAX_JOB_BYTES, MIN_JOB_BYTES, RowJob, Rows};
 use super::row_tally::{Counters, HasCounters};
 use super::{Block, Cancelled};

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::block_solver::BATCH_PUZZLES;
 use super::puzzle_rows::try_read_rows;
+use super::row_job::BATCH_PUZZLES;
 use super::{Block, Cancelled, PuzzleReader};
 use crate::grid::{Grid, Order};
 use crate::solver::{Batch, Question, Search, Strategy};

@@ -16,6 +16,10 @@ pub const MIN_BATCH_BYTES: usize = 64 * 1024;
 /// The fewest bytes of any other job: a dozen puzzles of 81 cells, or two of 625.
 pub const MIN_JOB_BYTES: usize = 1024;
 
+/// The puzzles that are searched together. More would be hardly faster, because lanes are idle only
+/// at the end of a batch.
+pub(super) const BATCH_PUZZLES: usize = 8192;
+
 /// What is done to every puzzle of an input, whose answers are rows: how it is answered, what is
 /// counted, and which columns are added.
 pub trait RowJob: Send + Sync + 'static {

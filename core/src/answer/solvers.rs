@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::block_solver::{BATCH_PUZZLES, BlockSolver, Visitor as _};
+use super::block_solver::{BlockSolver, Visitor as _};
+use super::row_job::BATCH_PUZZLES;
 use super::write::{PartWriter, Writer};
 use super::{Answer, Block, Cancel, Cancelled, PuzzleReader, RowFacts, Task, Written, WrittenParts};
 use crate::grid::{Grid, Order};
