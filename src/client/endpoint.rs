@@ -11,6 +11,7 @@ use tonic::codegen::http::uri::Authority;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{self, Certificate, Channel, ClientTlsConfig, Identity, Uri};
 
+use super::causes::{causes, root};
 use super::plain::{self, Noticed, Spoken};
 use crate::client::{RetryPolicy, ServerError, handshake};
 use crate::service::flow_control::{
@@ -257,13 +258,6 @@ fn bearer(endpoint: &Endpoint) -> Result<Option<MetadataValue<Ascii>>, ServerErr
     Ok(Some(value))
 }
 
-/// An error and all its sources.
-pub(super) fn causes<'a>(
-    error: &'a (dyn Error + 'static),
-) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| error.source())
-}
-
 /// Whether a connection failed because its name has no address. The transport says so only in words.
 fn is_of_name(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|cause| cause.to_string().starts_with("dns error"))
@@ -273,9 +267,4 @@ fn is_of_name(error: &(dyn Error + 'static)) -> bool {
 fn is_forbidden(error: &(dyn Error + 'static)) -> bool {
     let mut systems = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
     systems.any(|error| error.kind() == io::ErrorKind::PermissionDenied)
-}
-
-/// The root cause of an error.
-pub(crate) fn root(error: &(dyn Error + 'static)) -> String {
-    causes(error).last().map(ToString::to_string).unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use std::io;
 
 use tokio_rustls::rustls::{self, AlertDescription, CertificateError};
 
-use super::endpoint::{causes, root};
+use super::causes::{causes, root};
 
 /// The sentence for a handshake that has failed, with the server's address. `None` if something else
 /// than the handshake has.

@@ -22,6 +22,7 @@
 //! message carries the number of its first line, so a block can go to any server at any time.
 //! Failover relies on it.
 
+mod causes;
 pub(crate) mod endpoint;
 mod handshake;
 mod plain;

@@ -23,7 +23,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 use tower::service_fn;
 
-use super::endpoint::root;
+use super::causes::root;
 use super::handshake;
 use super::plain::{AsyncSocket, Noticed, Spoken, WatchedSocket};
 
