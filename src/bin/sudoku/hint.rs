@@ -53,7 +53,7 @@ pub struct HintArgs {
     techniques: TechniqueArgs,
 
     /// Form of the hint: text or json
-    #[arg(short, long, value_name = "FORM", value_parser = value::hint_form(), default_value = "text")]
+    #[arg(short, long, value_name = "FORM", value_parser = value::plain(HintForm::ALL), default_value = "text")]
     format: HintForm,
 
     #[command(flatten)]

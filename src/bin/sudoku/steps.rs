@@ -54,7 +54,7 @@ pub struct StepsArgs {
     boards: bool,
 
     /// Form of the steps: text, markdown or json
-    #[arg(short, long, value_name = "FORM", value_parser = value::steps_form(), default_value = "text")]
+    #[arg(short, long, value_name = "FORM", value_parser = value::plain(StepsForm::ALL), default_value = "text")]
     format: StepsForm,
 
     #[command(flatten)]

@@ -16,10 +16,8 @@ use sudoku_stream::text::{Alphabet, Delimiter, Notation};
 use super::by_hand;
 pub use crate::completion::backend;
 use crate::completion::{Completed, names};
-use crate::hint::HintForm;
 use crate::number::size;
 pub use crate::number::{SECOND, time, whole};
-use crate::steps::StepsForm;
 
 /// A strategy of the registry.
 pub type AnyStrategy = &'static dyn Strategy;
@@ -80,7 +78,7 @@ pub fn named<T: Clone + Send + Sync + 'static>(
 }
 
 /// A parser of values whose names need no explanation.
-fn plain<T: Clone + Send + Sync + 'static>(
+pub fn plain<T: Clone + Send + Sync + 'static>(
     values: impl IntoIterator<Item = (&'static str, T)>,
 ) -> impl TypedValueParser<Value = T> {
     named(values.into_iter().map(|(name, value)| (PossibleValue::new(name), value)))
@@ -109,14 +107,6 @@ pub fn check_form() -> impl TypedValueParser<Value = CheckForm> {
 
 pub fn basis() -> impl TypedValueParser<Value = Basis> {
     plain(Basis::ALL)
-}
-
-pub fn hint_form() -> impl TypedValueParser<Value = HintForm> {
-    plain(HintForm::ALL)
-}
-
-pub fn steps_form() -> impl TypedValueParser<Value = StepsForm> {
-    plain(StepsForm::ALL)
 }
 
 /// A number of solutions from 1, or `all`, which is the greatest number.
