@@ -1,6 +1,6 @@
 //! The walls of the house: which module may use which, and where a dependency lives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -127,13 +127,113 @@ const HOMES: &[(&str, &[&str])] = &[
 const IMPURE: &[&str] =
     &["std::fs", "std::io::std", "std::net", "std::time", "std::thread", "std::env", "tokio"];
 
-/// The public and crate-level types whose name has another meaning elsewhere, each with the reason
-/// why it keeps the name. One name a line, in alphabetical order.
+/// The most lines of code of a function.
+const MAX_FUNCTION_LINES: usize = 70;
+
+/// The functions that are longer, each with what makes it long. One a line, in alphabetical order.
+#[rustfmt::skip]
+const LONG_FUNCTIONS: &[(&str, &str)] = &[
+    ("answer/block_solver.rs answer_kept", "one answer of a puzzle, column by column"),
+    ("answer/columns.rs row", "a case for each form of rows"),
+    ("bin/sudoku/bench/mod.rs run", "the steps of a run, in order"),
+    ("bin/sudoku/generate.rs run", "the steps of a run, in order"),
+    ("bin/sudoku/shell/session.rs execute", "a case for each command"),
+    ("bin/sudoku/trace/mod.rs run", "the steps of a run, in order"),
+    ("client/mod.rs solve_lines", "the threads of a run, which share what is set up first"),
+    ("input/npy.rs shape", "the fields of a header, each with its refusal"),
+    ("input/sample.rs detect", "the sample is filled and judged in turns"),
+    ("load/mod.rs load", "the steps of a run, in order"),
+    ("service/http/gateway.rs call", "a case for each kind of request"),
+    ("service/server.rs run", "the layers of the server, from the outside in"),
+    ("solver/boxes/board.rs infer", "one pass of inference, step by step"),
+    ("solver/boxes/search.rs search", "one loop over the states of a search"),
+    ("solver/dancing_links.rs run", "one loop, as the algorithm is written down"),
+    ("solver/propagation/search.rs run", "one loop over the states of a search, restarts among them"),
+    ("text/layout/triples.rs read", "one loop over lines, with what is wrong with each"),
+];
+
+/// The files and folders of a folder that use each other in a circle. Nothing is added to this list.
+#[rustfmt::skip]
+const CIRCLES: &[(&str, &[&str])] = &[
+    ("bin/sudoku/cli", &["by_hand", "input", "interrupt", "progress", "typed", "value"]),
+    ("bin/sudokud", &["effective", "flags"]),
+    ("input", &["columnar", "compression", "error", "kind", "npy"]),
+    ("offline/columnar", &["cells", "encoder"]),
+    ("service/net", &["admission", "capacity", "connection", "handle", "listen", "observe"]),
+    ("techniques", &["chains", "hunt"]),
+    ("techniques/chains", &["closure", "dynamic", "multiple", "nested", "single"]),
+    ("text", &["alphabet", "apart", "cell", "columns", "detect", "json", "layout", "lines", "misfit", "notation", "positions", "rewrite", "table"]),
+    ("text/layout", &["account", "brackets", "convert", "facts", "find", "judge", "lines", "markup", "members", "rows", "split", "table", "triples"]),
+];
+
+/// The types whose name has another meaning elsewhere, each with the reason why it keeps the name.
+/// One name a line, in alphabetical order.
 #[rustfmt::skip]
 const SHARED_NAMES: &[(&str, &str)] = &[
     ("Kind", "a field's type, named by its module: `generate::Kind`, `techniques::Kind`"),
     ("Source", "the source of boards, and that of bytes"),
     ("Step", "one step of a search, and one by hand: both are shown to people under this name"),
+];
+
+/// Names that still have several meanings, each within a file or folder. Nothing is added to this
+/// list; a name is taken off when its meanings get names of their own.
+const NAMES_TO_PART: &[&str] = &[
+    "Answer",
+    "Answered",
+    "Avx2",
+    "Best",
+    "Board",
+    "Buffers",
+    "Candidate",
+    "Cell",
+    "Cells",
+    "Clock",
+    "Closure",
+    "Columns",
+    "Cost",
+    "Cut",
+    "DeadEnd",
+    "Extent",
+    "Fault",
+    "Figures",
+    "Found",
+    "Framing",
+    "Guess",
+    "Hint",
+    "Houses",
+    "Lanes",
+    "Layout",
+    "Leave",
+    "Line",
+    "Link",
+    "List",
+    "Locked",
+    "MiniLines",
+    "Neon",
+    "Node",
+    "Outlook",
+    "Parsed",
+    "Place",
+    "Position",
+    "Progress",
+    "Protocol",
+    "PuzzleRange",
+    "Random",
+    "Rater",
+    "Rating",
+    "Refusal",
+    "Rest",
+    "Row",
+    "Search",
+    "Seen",
+    "Sink",
+    "Size",
+    "State",
+    "Value",
+    "View",
+    "WaitingRow",
+    "What",
+    "Words",
 ];
 
 fn sources() -> Vec<(String, String)> {
@@ -248,33 +348,186 @@ fn the_pure_part_touches_nothing() {
     }
 }
 
-/// The name of the public or crate-level type that is defined on a line at the level of a module.
+/// The name of the type that is defined on a line at the level of a module.
 fn defined_type(line: &str) -> Option<&str> {
-    let rest = line.strip_prefix("pub ").or_else(|| line.strip_prefix("pub(crate) "))?;
+    let rest = line.strip_prefix("pub").map_or(line, |rest| match rest.strip_prefix('(') {
+        Some(rest) => rest.split_once(')').map_or(rest, |(_, rest)| rest),
+        None => rest,
+    });
+    let rest = rest.trim_start_matches(' ');
+    let indent = line.len() - line.trim_start().len();
     let (keyword, rest) = rest.strip_prefix("unsafe ").unwrap_or(rest).split_once(' ')?;
-    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-    ["struct", "enum", "union", "trait", "type"].contains(&keyword).then_some(&rest[..end])
+    let is_type = ["struct", "enum", "union", "trait", "type"].contains(&keyword) && indent == 0;
+    is_type.then(|| identifier(rest))
+}
+
+/// The identifier that a text begins with.
+fn identifier(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    &text[..end]
 }
 
 #[test]
 fn a_type_name_has_one_meaning() {
     let sources = sources();
-    let mut definitions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut definitions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (file, source) in &sources {
         for name in source.lines().filter_map(defined_type) {
-            definitions.entry(name).or_default().push(file);
+            definitions.entry(name).or_default().insert(file);
         }
     }
-    assert!(definitions.len() > 300, "only {} types: the test looks in the wrong place", definitions.len());
+    assert!(definitions.len() > 600, "only {} types: the test looks in the wrong place", definitions.len());
+    definitions.retain(|_, files| files.len() > 1);
+    let known: BTreeSet<&str> =
+        SHARED_NAMES.iter().map(|(name, _)| *name).chain(NAMES_TO_PART.iter().copied()).collect();
     for (name, files) in &definitions {
-        let is_shared = SHARED_NAMES.iter().any(|(shared, _)| shared == name);
-        assert!(files.len() == 1 || is_shared, "{name} is defined in {files:?}: give one another name");
-        assert!(files.len() > 1 || !is_shared, "{name} is defined once: take it off the list");
+        assert!(known.contains(name), "{name} is defined in {files:?}: give one another name");
     }
-    for (name, reason) in SHARED_NAMES {
-        assert!(definitions.contains_key(name), "{name} is defined nowhere: take it off the list");
-        assert!(!reason.is_empty(), "{name} has no reason");
+    for name in known {
+        assert!(definitions.contains_key(name), "{name} is not defined twice: take it off the list");
     }
+    assert!(SHARED_NAMES.iter().all(|(_, reason)| !reason.is_empty()));
+}
+
+/// The name and the number of lines of each function, as `cargo fmt` lays them out.
+fn functions(source: &str) -> Vec<(&str, usize)> {
+    let lines: Vec<&str> = source.lines().collect();
+    let mut functions = Vec::new();
+    for (first, line) in lines.iter().enumerate() {
+        let body = line.trim_start();
+        let indent = &line[..line.len() - body.len()];
+        let Some((before, rest)) = body.split_once("fn ") else { continue };
+        let words = ["async", "const", "extern", "pub", "pub(crate)", "pub(super)", "unsafe"];
+        if !before.split_whitespace().all(|word| words.contains(&word) || word.starts_with('"')) {
+            continue;
+        }
+        let is_last = |line: &&str| match line.strip_prefix(indent) {
+            Some(rest) => rest.starts_with('}') || !rest.starts_with(' ') && rest.ends_with([';', '}']),
+            None => false,
+        };
+        let length = lines[first..].iter().position(is_last).expect("a function ends") + 1;
+        functions.push((identifier(rest), length));
+    }
+    functions
+}
+
+#[test]
+fn a_function_fits_on_a_page() {
+    let (mut all, mut long) = (0, Vec::new());
+    for (file, source) in sources().iter().filter(|(file, _)| !file.ends_with("tests.rs")) {
+        for (name, lines) in functions(source) {
+            all += 1;
+            if lines > MAX_FUNCTION_LINES {
+                long.push((format!("{file} {name}"), lines));
+            }
+        }
+    }
+    assert!(all > 4000, "only {all} functions: the test looks in the wrong place");
+    for (name, lines) in &long {
+        let is_known = LONG_FUNCTIONS.iter().any(|(known, _)| known == name);
+        assert!(is_known, "{name} has {lines} lines: part it, or say why not");
+    }
+    for (known, reason) in LONG_FUNCTIONS {
+        assert!(long.iter().any(|(name, _)| name == known), "{known} is short: take it off the list");
+        assert!(!reason.is_empty(), "{known} has no reason");
+    }
+}
+
+/// The first names of the paths behind each `prefix`: of one, or of all in braces.
+fn names_behind<'a>(source: &'a str, prefix: &str) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for (at, _) in source.match_indices(prefix) {
+        let is_part = source[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+        let rest = &source[at + prefix.len()..];
+        let Some(group) = rest.strip_prefix('{').filter(|_| !is_part) else {
+            names.extend((!is_part).then(|| identifier(rest)));
+            continue;
+        };
+        let (mut depth, mut is_first) = (0, true);
+        for (at, sign) in group.char_indices() {
+            match sign {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => is_first = true,
+                _ if depth == 0 && is_first && !sign.is_whitespace() => {
+                    names.push(identifier(&group[at..]));
+                    is_first = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    names
+}
+
+/// Which of the files and folders in a folder each of them uses. What the folder's head hands on is
+/// looked up there; the head itself is none of them.
+fn uses_within<'a>(folder: &str, sources: &'a [(String, String)]) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
+    let inside = |file: &'a str| file.strip_prefix(folder)?.strip_prefix('/');
+    let heads = ["mod", "main", "lib"];
+    let units: BTreeSet<&str> = sources
+        .iter()
+        .filter_map(|(file, _)| Some(module(inside(file)?)))
+        .filter(|u| !heads.contains(u))
+        .collect();
+    let mut handed_on: BTreeMap<&str, &str> = BTreeMap::new();
+    for (_, head) in sources.iter().filter(|(file, _)| inside(file) == Some("mod.rs")) {
+        for &unit in &units {
+            for prefix in [format!("use {unit}::"), format!("use self::{unit}::")] {
+                handed_on.extend(names_behind(head, &prefix).into_iter().map(|name| (name, unit)));
+            }
+        }
+    }
+    let program = folder.strip_prefix("bin/sudokud").or_else(|| folder.strip_prefix("bin/sudoku"));
+    let path = match program {
+        Some(rest) => rest.trim_start_matches('/').replace('/', "::"),
+        None => folder.replace('/', "::"),
+    };
+    let absolute = if path.is_empty() { "crate::".to_owned() } else { format!("crate::{path}::") };
+    let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (file, source) in sources {
+        let Some(unit) = inside(file).map(module).filter(|unit| units.contains(unit)) else { continue };
+        let depth = inside(file).unwrap().trim_end_matches("/mod.rs").matches('/').count();
+        for prefix in [absolute.clone(), "super::".repeat(depth + 1)] {
+            for name in names_behind(source, &prefix) {
+                let used = units.get(name).or_else(|| handed_on.get(name));
+                uses.entry(unit).or_default().extend(used.filter(|used| **used != unit));
+            }
+        }
+    }
+    uses
+}
+
+#[test]
+fn the_files_of_a_folder_use_each_other_in_no_circle() {
+    let sources = sources();
+    let folders: BTreeSet<&str> =
+        sources.iter().filter_map(|(file, _)| Some(file.rsplit_once('/')?.0)).collect();
+    let mut found = BTreeMap::new();
+    for folder in folders {
+        let mut reached = uses_within(folder, &sources);
+        loop {
+            let before = reached.clone();
+            for (unit, all) in &mut reached {
+                let further: Vec<&str> =
+                    all.iter().filter_map(|u| before.get(u)).flatten().copied().collect();
+                all.extend(further);
+                let _ = unit;
+            }
+            if reached == before {
+                break;
+            }
+        }
+        let circle: Vec<&str> =
+            reached.iter().filter(|(unit, all)| all.contains(*unit)).map(|(unit, _)| *unit).collect();
+        if !circle.is_empty() {
+            found.insert(folder, circle);
+        }
+    }
+    let known: BTreeMap<&str, Vec<&str>> =
+        CIRCLES.iter().map(|(folder, circle)| (*folder, circle.to_vec())).collect();
+    assert_eq!(found, known, "on the left what is found, on the right the list");
 }
 
 /// The profiles have to agree, because the fuzz targets otherwise build some 250 packages a second
