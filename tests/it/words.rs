@@ -515,6 +515,7 @@ fn words_of_other_tools_are_told_what_they_are_here() {
         (&["p.txt", "out.txt"], "To write to it, use -o out.txt."),
         (&["p.txt", "-o", "no/x.txt"], "no/x.txt: there is no folder no. Make it, or name another file."),
         (&["p.txt", "-o", "solved.json"], "solved.json would be plain lines, and no json."),
+        (&["rate", "p.txt", "-o", "r.json"], "r.json would be plain lines, and no json."),
         (&["generate", "-o", "made.JSON"], "made.JSON would be plain lines, and no json."),
         (&["generate", "-o", "made.tsv"], "Puzzles are not made as tsv. Name a .csv or .jsonl file."),
     ] {

@@ -118,13 +118,13 @@ pub fn text_file(path: &Path, is_durable: bool) -> anyhow::Result<Output> {
     Ok(Output::file(path, is_durable)?)
 }
 
-/// Checks that a file whose form is that of its name has no name of another kind.
+/// Checks that a file of plain lines has no name of another kind.
 pub fn check_kind(path: Option<&Path>) -> anyhow::Result<()> {
     const OTHERS: [&str; 8] = ["json", "xml", "html", "pdf", "xlsx", "xls", "ods", "arrow"];
     let end = |path: &Path| path.extension().map(|end| end.to_string_lossy().to_lowercase());
     match path.and_then(|path| Some((path, end(path)?))).filter(|(_, end)| OTHERS.contains(&&**end)) {
         Some((path, end)) => bail!(
-            "{} would be plain lines, and no {end}. Name a .txt, .csv, .tsv or .jsonl file, or say the form \
+            "{} would be plain lines, and no {end}. Name a .txt, .csv, .tsv or .jsonl file, or another form \
              with --format.",
             path.display()
         ),

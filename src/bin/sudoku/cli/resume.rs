@@ -16,7 +16,7 @@ use super::early_end::EarlyEnd;
 use super::input::{Input, InputArgs, check_row_form};
 use super::interrupt::{self, interruptible};
 use super::output::{
-    OutputArgs, check_is_plain, check_is_text, is_regular, refuse_what_is_for_text, unfinished,
+    OutputArgs, check_is_plain, check_is_text, check_kind, is_regular, refuse_what_is_for_text, unfinished,
 };
 use super::progress::{self, Bar};
 use super::run::RunArgs;
@@ -155,6 +155,10 @@ impl<'a> RowsRun<'a> {
     /// Checks what can be checked before there is an input.
     pub fn check(&self, inputs: usize) -> anyhow::Result<()> {
         self.args.resume.check_output(&self.args.out)?;
+        let has_forms = self.options.iter().any(|(name, _)| *name == "--format");
+        if has_forms && self.form == CheckForm::Text {
+            check_kind(self.args.out.path())?;
+        }
         if self.form == CheckForm::Parquet {
             refuse_what_is_for_text(&[(self.args.resume.resume, "--resume")])?;
         }
