@@ -4,17 +4,15 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::alphabet::{Codec, INVALID, Shortcut};
+use super::alphabet::Codec;
 use super::cell::read_cell;
 use super::json::Keys;
-use super::layout::{Converter, Found, Refusal, layout_of};
+use super::layout::{Converter, Found, Refusal, ambiguous_zeros, layout_of, zeros_may_be_values};
 use super::lines::{characters, count_characters, is_excel_line, is_no_puzzle, puzzle_lines, trim_end};
 use super::misfit::Misfit;
-use super::notation::{below_count, lay_out, recognise, sampled_cells};
+use super::notation::{lay_out, recognise, sampled_cells};
 use super::table::{Columns, first_line, is_ruler, lacks_first_name};
-use super::{
-    Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, Records, apart,
-};
+use super::{Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, Records};
 use crate::grid::{Grid, Order};
 
 /// The bytes of a text that detection reads.
@@ -191,7 +189,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
             Recognised::Lines(LineLayout { order, ..LineLayout::new(Notation::Grid) }, None)
         }
         Some(Notation::Grid | Notation::Triples) => {
-            below_count(layout_of(whole_lines(sample), hint, goes_on)?, sample, first_end, hint)
+            Recognised::Converted(layout_of(whole_lines(sample), hint, goes_on)?)
         }
         Some(notation) => Recognised::Lines(lay_out(notation, sample, first_end, hint)?, None),
         None => recognise(sample, first_end, hint)?,
@@ -220,7 +218,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     };
     let cells = sampled_cells(&layout, text);
     let may_be_one = may_be_1x1(&layout, &cells, hint);
-    let mut format = best_format(&layout, named_order, may_be_one, text, &cells, hint)?;
+    let mut format = best_format(&layout, named_order, may_be_one, &cells, hint)?;
     if let Some(found) = found.and_then(|found| if_better(found, &format, text)) {
         return converted(&found);
     }
@@ -301,38 +299,64 @@ fn may_be_1x1(layout: &LineLayout, cells: &[Cow<'_, [u8]>], hint: &Hint) -> bool
         && (is_list || 2 * cells.iter().filter(|line| is_cell_of_1x1(line, hint)).count() > cells.len())
 }
 
-/// The format of a text below its heading: in the alphabet of the hint or the one that fits best,
-/// and with the order that is named or that most cells suggest.
+/// The format of a text below its heading: in the alphabet that reads most lines wholly, and then most of
+/// their cells, or the first of several; with the order that most lines suggest.
 fn best_format(
     layout: &LineLayout,
     named_order: Option<Order>,
     may_be_one: bool,
-    text: &[u8],
     cells: &[Cow<'_, [u8]>],
     hint: &Hint,
 ) -> Result<Format, FormatError> {
-    let &LineLayout { notation, columns, .. } = layout;
-    let lines = || cells.iter().map(|cells| &**cells);
+    let order = named_order.or(may_be_one.then_some(Order::ALL[0]));
     let with = |alphabet: &Alphabet| {
-        let order = named_order.or_else(|| detect_order(notation, lines(), alphabet, may_be_one));
-        let mut format = Format::new(notation, order.unwrap_or(Order::NINE), alphabet.clone())?;
-        format.columns = columns;
+        let codec = delimiting(alphabet, layout.notation);
+        let orders = || cells.iter().filter_map(|line| puzzle_order(codec.cells(line)));
+        let order = order.or_else(|| most_frequent(orders().filter(|order| alphabet.fits(*order))));
+        let mut format = Format::new(layout.notation, order.unwrap_or(Order::NINE), alphabet.clone())?;
+        format.columns = layout.columns;
         format.keys.clone_from(&layout.keys);
-        Ok::<_, FormatError>(format)
+        Ok(format)
     };
-    if let Some(alphabet) = &hint.alphabet {
-        return with(alphabet);
+    // Nearly all texts have digits and one kind of blank, so that there is nothing to find out. Looking at
+    // one cell after another would take as long as solving.
+    let is_plain = |line: &Cow<'_, [u8]>| line.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let has = |sign| cells.iter().any(|line| memchr::memchr(sign, line).is_some());
+    let is_16x16 = || cells.iter().any(|line| puzzle_order(line) == Some(Order::ALL[3]));
+    let is_clear = || !has(b'0') || !has(b'.') && !is_16x16();
+    if hint.alphabet.is_some() || cells.iter().all(is_plain) && is_clear() {
+        return with(&hint.alphabet.clone().unwrap_or_default());
     }
-    let best = best_alphabet(cells, with)?;
-    let is_apart = notation == Notation::Cells;
-    // Most texts have one kind of blank, which is unambiguous; nothing between two commas is one, too.
-    let may_mix = || is_apart || has_other_blank(text);
-    if memchr::memchr(b'0', text).is_some() && (best.order == Order::ALL[3] || may_mix()) {
-        // The alphabet of cells apart is not detected from them.
-        let apart = if is_apart { puzzle_lines(text).collect() } else { Vec::new() };
-        check_letters(&best, lines().chain(apart))?;
+    let total_fit = |format: &Format| {
+        let fits = cells.iter().map(|line| fit(format, line));
+        fits.fold((0, 0), |(whole, all), fit| (whole + usize::from(fit == WHOLE), all + fit))
+    };
+    let others = [Alphabet::Alpha, Alphabet::Ascii].into_iter().filter_map(|alphabet| with(&alphabet).ok());
+    let letters = with(&Alphabet::Letters)?;
+    let best = others.chain([letters.clone()]).max_by_key(total_fit).unwrap_or(letters);
+    if best.alphabet == Alphabet::Letters {
+        check_zeros(&best, cells)?;
     }
     Ok(best)
+}
+
+/// Checks that a `0` in puzzles that are read in `letters` is a blank.
+fn check_zeros(format: &Format, cells: &[Cow<'_, [u8]>]) -> Result<(), FormatError> {
+    let mut puzzle = Grid::empty(format.order);
+    let (mut values, mut blanks) = (0, 0);
+    for line in cells {
+        let cells = super::lines::cells(format, line);
+        if super::lines::read_cells(format, cells, &mut puzzle).is_ok() {
+            let zeros = memchr::memchr_iter(b'0', cells).count();
+            let has_others = memchr::memchr_iter(0, puzzle.digits()).count() > zeros;
+            if zeros_may_be_values(puzzle.digits(), zeros, has_others, format.order.side()) {
+                values += usize::from(zeros > 0);
+            } else {
+                blanks += 1;
+            }
+        }
+    }
+    if values > 0 && values >= blanks { Err(ambiguous_zeros(format.order.side())) } else { Ok(()) }
 }
 
 /// The order that a header names.
@@ -356,34 +380,6 @@ fn block_size(first: &[u8], text: &[u8], hint: &Hint) -> Result<Order, FormatErr
     }
 }
 
-/// The format with the alphabet that fits the cells of each line best, of those that are detected.
-/// Lines that are read wholly count more than others, because those may be bad ones, which another
-/// alphabet fits by chance, and of many blanks it reads most of the good ones too.
-fn best_alphabet(
-    cells: &[Cow<'_, [u8]>],
-    with: impl Fn(&Alphabet) -> Result<Format, FormatError>,
-) -> Result<Format, FormatError> {
-    let total_fit = |format: &Format| {
-        let fits = cells.iter().map(|line| fit(format, line));
-        fits.fold((0_usize, 0), |(whole, sum), fit| (whole + usize::from(fit == WHOLE), sum + fit))
-    };
-    let mut best = with(&Alphabet::Letters)?;
-    let mut best_fit = total_fit(&best);
-    for other in [Alphabet::Ascii, Alphabet::Alpha] {
-        // Where several fit equally well, the earlier one wins. None fits better than wholly.
-        if best_fit.0 == cells.len() {
-            break;
-        }
-        if let Ok(format) = with(&other) {
-            let fit = total_fit(&format);
-            if fit > best_fit {
-                (best, best_fit) = (format, fit);
-            }
-        }
-    }
-    Ok(best)
-}
-
 /// Whether a text is a list of puzzles and nothing else, which all other checks would find too, in
 /// many times the time: each line has the length of a puzzle, the same one, above that of any row,
 /// and nothing that could separate fields.
@@ -399,13 +395,6 @@ pub(super) fn is_plain_list(text: &[u8]) -> bool {
     let is_plain =
         |line: &[u8]| line.len() == first.len() && !line.iter().any(|&b| separates[usize::from(b)]);
     is_puzzle && is_plain(first) && lines.all(is_plain)
-}
-
-/// Whether a text has another blank than `0`, or the same character for something else.
-fn has_other_blank(text: &[u8]) -> bool {
-    memchr::memchr3(b'.', b'_', b'*', text).is_some()
-        || memchr::memchr3(b'-', b'?', b'x', text).is_some()
-        || memchr::memchr2(b'X', 0xC2, text).is_some()
 }
 
 /// Whether the hint leaves no other puzzles than those of 1x1, by their size or by an alphabet that
@@ -482,19 +471,6 @@ fn delimiting(alphabet: &Alphabet, notation: Notation) -> Codec {
     Codec::new(alphabet, alphabet.largest_order().unwrap_or(Order::NINE), notation)
 }
 
-/// The order that most lines suggest.
-fn detect_order<'a>(
-    notation: Notation,
-    lines: impl Iterator<Item = &'a [u8]>,
-    alphabet: &Alphabet,
-    may_be_one: bool,
-) -> Option<Order> {
-    let is_possible = |order: &Order| (order.side() > 1 || may_be_one) && alphabet.fits(*order);
-    let codec = delimiting(alphabet, notation);
-    let orders = lines.filter_map(|line| Order::from_cells(count_characters(codec.cells(line))));
-    most_frequent(orders.filter(is_possible))
-}
-
 /// The most frequent order; of several the one that appears first.
 pub(super) fn most_frequent(orders: impl Iterator<Item = Order>) -> Option<Order> {
     let orders: Vec<Order> = orders.collect();
@@ -508,83 +484,13 @@ pub(super) fn most_frequent(orders: impl Iterator<Item = Order>) -> Option<Order
 const MOSTLY: isize = 600;
 
 /// [`fit`] of a line all of whose cells are readable.
-pub(super) const WHOLE: isize = 1000;
+const WHOLE: isize = 1000;
 
-/// How well a format fits a line: the share of readable cells minus the share of others, in
-/// thousandths. 0 for a wrong length.
-pub(super) fn fit(format: &Format, line: &[u8]) -> isize {
-    let is_plain = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
-    // Nearly all lists: there, looking at one cell after another takes as long as solving.
-    if line.len() == Order::NINE.cells()
-        && matches!(format.notation, Notation::Lines | Notation::Csv)
-        && format.codec.shortcut == Shortcut::Digits
-        && line.iter().all(is_plain)
-    {
-        return WHOLE;
-    }
-    let cells = written_cells(format, line);
-    if cells.is_empty() {
-        return 0;
-    }
+/// How well a format fits a line: the share of readable cells minus the share of others, in thousandths. 0
+/// for a wrong length.
+fn fit(format: &Format, line: &[u8]) -> isize {
+    let cells: Vec<&[u8]> = characters(super::lines::cells(format, line)).collect();
     let readable = cells.iter().filter(|cell| read_cell(format, cell).is_some()).count();
-    (2000 * readable / cells.len()).cast_signed() - WHOLE
-}
-
-/// The symbols of `hex` and those that follow, for 25x25.
-const FROM_ZERO: &str = "0123456789ABCDEFGHIJKLMNO";
-
-/// Checks that puzzles which are read in `letters` are not written in `hex`, or in [`FROM_ZERO`] if
-/// they are of 25x25.
-///
-/// `letters` can read all characters of `hex`, but `0` is a value in one and a blank in the other.
-/// It must be a blank if `hex` cannot read the line (because of a `G`, or a 16), or if
-/// the line has more of it than a puzzle has of one value. Any other line with a `0` fits both.
-///
-/// Without a `0` the readings do not differ: clues have the same name in both, and so have the
-/// cells of a solution, except for one value without a clue, which is `G` in one and `0` in the
-/// other.
-///
-/// For smaller puzzles `hex` is rare, and files compiled from several sources mix blanks. There a
-/// line fits both only if it has another blank as well as `0`; so do lines of numbers, which count
-/// from 0 then, where there are some above 9.
-///
-/// # Errors
-/// [`FormatError::AmbiguousAlphabet`] if at least as many lines fit both as must be `letters`.
-fn check_letters<'a>(format: &Format, lines: impl Iterator<Item = &'a [u8]>) -> Result<(), FormatError> {
-    let side = format.order.side();
-    if side < 4 || format.alphabet != Alphabet::Letters {
-        return Ok(());
-    }
-    let from_zero = if side > 16 { Alphabet::Custom(FROM_ZERO.to_owned()) } else { Alphabet::Hex };
-    let hex = Format::new(format.notation, format.order, from_zero.clone())?;
-    let is_zero =
-        |cell: &&[u8]| !cell.is_empty() && !apart::is_missing(cell) && apart::number(cell) == Some(0);
-    let (mut only_letters, mut both) = (0, 0);
-    for line in lines {
-        let cells = written_cells(format, line);
-        let is_read = |format| cells.iter().all(|cell| read_cell(format, cell).is_some());
-        // A ruler says nothing about the cells between.
-        if cells.is_empty() || !is_read(format) {
-            continue;
-        }
-        let zeros = cells.iter().copied().filter(|cell| is_zero(cell)).count();
-        let is_blank = |cell: &&[u8]| read_cell(&hex, cell) == Some(0);
-        let are_symbols = || cells.iter().all(|cell| cell.is_empty() || hex.codec.character(cell) != INVALID);
-        // Each value appears once in a row, and as often in a puzzle as that has rows.
-        let is_hex = is_read(&hex)
-            && zeros * side <= cells.len()
-            && (format.order == Order::ALL[3] && are_symbols() || cells.iter().any(is_blank));
-        only_letters += usize::from(!is_hex);
-        both += usize::from(is_hex && zeros > 0);
-    }
-    if both > 0 && both >= only_letters { Err(FormatError::AmbiguousAlphabet { from_zero }) } else { Ok(()) }
-}
-
-/// The cells of a line of a text in this format; none for a wrong length.
-fn written_cells<'a>(format: &Format, line: &'a [u8]) -> Vec<&'a [u8]> {
-    if format.notation == Notation::Cells {
-        return apart::cells(format, line).into_iter().flatten().collect();
-    }
-    let whole: Vec<_> = characters(super::lines::cells(format, line)).collect();
-    if whole.len() == format.order.cells() { whole } else { Vec::new() }
+    let is_whole = cells.len() == format.order.cells();
+    if is_whole { (2000 * readable / cells.len()).cast_signed() - WHOLE } else { 0 }
 }

@@ -192,7 +192,9 @@ impl What {
             {
                 Self::Rows { cells }
             }
-            (Some(cells), _) if cells > 1 && Order::from_side(cells).is_some() && rows(cells) > 1 => {
+            (Some(cells), _)
+                if cells > 1 && Order::from_side(cells).is_some() && ![1, cells].contains(&rows(cells)) =>
+            {
                 Self::Grid { rows: rows(cells), order: Order::from_side(cells).unwrap_or(Order::NINE) }
             }
             (_, Some(cells)) if cells > 1 => {

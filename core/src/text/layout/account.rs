@@ -68,8 +68,9 @@ pub(super) struct Reading {
     pub(super) skipped: u32,
     /// The signs of blanks.
     pub(super) blanks: Blanks,
-    /// The puzzles that have both `.` and `0`, or in which a `0` may be a value.
+    /// The puzzles in which a `0` may be a value, and those in which it would be a blank.
     pub(super) unclear: u32,
+    pub(super) clear: u32,
     /// The solutions below their puzzles.
     pub(super) solutions: u32,
     /// The most characters beside the puzzle on its line.
@@ -97,6 +98,7 @@ impl Reading {
             skipped: 0,
             blanks: 0,
             unclear: 0,
+            clear: 0,
             solutions: 0,
             beside: 0,
             variant: None,
@@ -114,20 +116,15 @@ impl Reading {
         self.puzzles[index].fault.is_none().then(|| &self.digits[index * cells..][..cells])
     }
 
-    /// Whether a board is the solution of the last puzzle.
+    /// Whether a board is the solution of the last puzzle, but for a few cells that are blank.
     pub(super) fn is_solution(&self, digits: &[u8]) -> bool {
-        let last = self.puzzles.len().checked_sub(1).and_then(|last| self.digits(last));
-        !digits.contains(&0) && last.is_some_and(|above| above.contains(&0) && fills(digits, above))
-    }
-
-    /// Whether a board is the solution of the last puzzle but for a few cells that are blank.
-    fn is_damaged_solution(&self, digits: &[u8]) -> bool {
         let last = self.puzzles.len().checked_sub(1).and_then(|last| self.digits(last));
         let blanks = |digits: &[u8]| memchr::memchr_iter(0, digits).count();
         last.is_some_and(|above| {
-            digits.contains(&0)
-                && 16 * blanks(digits) <= digits.len()
-                && blanks(digits) + usize::from(self.layout.side) <= blanks(above)
+            let (left, open) = (blanks(digits), blanks(above));
+            let is_few = 16 * left <= digits.len() && left + usize::from(self.layout.side) <= open;
+            open > 0
+                && (left == 0 || is_few)
                 && digits.iter().zip(above).all(|(value, clue)| *value == 0 || *clue == 0 || value == clue)
         })
     }
@@ -135,13 +132,11 @@ impl Reading {
     /// Adds a puzzle that is read. One without a blank that fills the puzzle above is its solution, if
     /// such may be below it.
     pub(super) fn add(&mut self, digits: &[u8], line: u32, characters: u32, may_be_solution: bool) {
-        if self.is_damaged_solution(digits) {
-            self.told.push(line);
-            return;
-        }
+        let is_full = !digits.contains(&0);
         let is_below_bad = self.puzzles.last().is_some_and(|last| last.fault.is_some());
-        if self.is_solution(digits) || is_below_bad && may_be_solution && !digits.contains(&0) {
-            self.solutions += 1;
+        if self.is_solution(digits) || is_below_bad && may_be_solution && is_full {
+            self.solutions += u32::from(is_full);
+            self.told.extend((!is_full).then_some(line));
             return;
         }
         // The share of cells that repeat others.
@@ -152,14 +147,17 @@ impl Reading {
         self.digits.extend_from_slice(digits);
     }
 
-    /// Counts a puzzle in which a `0` may be a value: it has another blank too, or fewer zeros than a
-    /// puzzle of 16x16 has of one value, and no `G`.
+    /// Counts the signs of a puzzle, and what its `0` may be.
     pub(super) fn count_unclear(&mut self, digits: &[u8], blanks: Blanks, zeros: u32) {
         self.blanks |= blanks;
-        let side = u32::from(self.layout.side);
-        let is_few = zeros > 0 && zeros <= side && digits.iter().all(|&value| u32::from(value) < side);
-        let is_unclear = is_few && (blanks & !ZERO != 0 || side == 16);
-        self.unclear += u32::from(is_unclear && self.layout.alphabet == Alphabet::Letters);
+        let zeros = usize::try_from(zeros).unwrap_or(usize::MAX);
+        if self.layout.alphabet == Alphabet::Letters {
+            if zeros_may_be_values(digits, zeros, blanks & !ZERO != 0, self.layout.side.into()) {
+                self.unclear += u32::from(zeros > 0);
+            } else {
+                self.clear += 1;
+            }
+        }
     }
 
     pub(super) fn add_bad(&mut self, fault: Fault, line: u32, characters: u32) {
@@ -246,6 +244,22 @@ impl Reading {
         let count = self.puzzles.len();
         count == other.puzzles.len() && (0..count).all(|index| self.digits(index) == other.digits(index))
     }
+}
+
+/// Whether a `0` in a puzzle that is read in `letters` may be a value of an alphabet that begins with it. It
+/// is a blank if there is a value that those do not have, or more of it than of any value. In other sizes
+/// than 16x16, where such alphabets are rare and files from several sources mix blanks, it may be a value
+/// only beside another blank.
+///
+/// Without a `0` the readings do not differ: clues have the same name in both, and so have the cells of a
+/// solution, except for one value without a clue.
+pub(in super::super) fn zeros_may_be_values(
+    digits: &[u8],
+    zeros: usize,
+    has_others: bool,
+    side: usize,
+) -> bool {
+    zeros <= side && (has_others || side == 16) && digits.iter().all(|&value| usize::from(value) < side)
 }
 
 /// Whether a full board has all clues of a puzzle.

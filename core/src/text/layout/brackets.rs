@@ -41,8 +41,10 @@ pub(super) fn bracket_lines(text: &[u8]) -> Vec<Line<'_>> {
             let is_name =
                 |byte: &u8| byte.is_ascii_alphabetic() || is_between(*byte) || b"_.!:".contains(byte);
             let is_before_open = flat.get(at).is_some_and(|byte| b"[({".contains(byte));
-            let is_empty =
-                part.iter().all(|byte| is_between(*byte)) || is_before_open && part.iter().all(is_name);
+            // Commas alone within brackets are a row of JavaScript that is all holes.
+            let is_hole = opens && closes && part.contains(&b',');
+            let is_empty = !is_hole && part.iter().all(|byte| is_between(*byte))
+                || is_before_open && part.iter().all(is_name);
             let text = if is_empty && closes && has_closed {
                 RULER
             } else if is_empty {

@@ -81,14 +81,17 @@ impl Refusal {
             }
             Self::Uneven(_) => Some(FormatError::UnevenRows),
             Self::Variant(word) => Some(FormatError::Variant { word: word.clone() }),
-            Self::Zeros(side) => {
-                let is_larger = *side > 16;
-                let symbols = "0123456789ABCDEFGHIJKLMNO".to_owned();
-                let from_zero = if is_larger { Alphabet::Custom(symbols) } else { Alphabet::Hex };
-                Some(FormatError::AmbiguousAlphabet { from_zero })
-            }
+            Self::Zeros(side) => Some(ambiguous_zeros(usize::from(*side))),
             Self::Nothing | Self::Far | Self::OnlySolved(_) | Self::Little(..) | Self::OtherSize(_) => None,
         }
+    }
+}
+
+/// The error of puzzles of this side in which a `0` may be a value.
+pub(in super::super) fn ambiguous_zeros(side: usize) -> FormatError {
+    let symbols = "0123456789ABCDEFGHIJKLMNO".to_owned();
+    FormatError::AmbiguousAlphabet {
+        from_zero: if side > 16 { Alphabet::Custom(symbols) } else { Alphabet::Hex },
     }
 }
 
@@ -335,9 +338,7 @@ pub(super) fn judge(text: &[u8], hint: &Hint, goes_on: bool) -> Result<Reading, 
         let is_near = 4 * explained >= best.total;
         return Err(if is_near { Refusal::Little(layout(), line) } else { Refusal::Far });
     }
-    let row = best.layout.row();
-    let is_converted = row.view != View::Plain || !matches!(row.split, Split::Field | Split::Apart);
-    if is_converted && best.unclear > 0 && 2 * best.unclear >= best.count() {
+    if hint.alphabet.is_none() && best.unclear > 0 && best.unclear >= best.clear + best.bad {
         return Err(Refusal::Zeros(best.layout.side));
     }
     if !is_solved(best.layout.side) {

@@ -32,10 +32,12 @@ mod split;
 mod table;
 mod triples;
 
+pub(super) use account::zeros_may_be_values;
 pub(super) use convert::Converter;
 pub use convert::{Converted, Rest};
 pub(super) use facts::tokens;
 pub use judge::Refusal;
+pub(super) use judge::ambiguous_zeros;
 pub use table::{Layout, layouts};
 
 use super::lines::puzzle_lines;

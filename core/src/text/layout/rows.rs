@@ -402,9 +402,12 @@ impl<'t> RowText<'t> {
     /// Passes over the lines from one to another.
     fn pass_over(&self, from: usize, to: usize, answers_all: bool, reading: &mut Reading) {
         let mut is_below_rest = false;
-        for (line, row) in self.lines[from..to].iter().zip(&self.rows[from..to]) {
+        for (at, (line, row)) in (from..to).zip(self.lines[from..to].iter().zip(&self.rows[from..to])) {
             let kind = row.passed_as();
-            let is_rest = answers_all && (row.is_rest || row.is_row()) && kind == Kind::Unexplained;
+            // Above the names of columns are the tens of their numbers.
+            let is_tens = self.rows.get(at + 1).is_some_and(|below| below.class == Class::Heading);
+            let is_lost = row.is_row() || row.is_rest && !is_tens;
+            let is_rest = answers_all && is_lost && kind == Kind::Unexplained;
             if is_rest && !is_below_rest {
                 reading.add_bad(Fault { line: line.number, what: What::Length }, line.number, row.weight);
             } else if !is_rest {
