@@ -597,19 +597,8 @@ fn blanks(grid: &Grid) -> usize {
 pub struct CheckJob {
     checkers: Checkers,
     rows: Option<ResultRows>,
-    report: CheckReport,
+    reported: ReportedRows,
     single: Mutex<Option<(Check, Finding)>>,
-}
-
-/// Which rows a check reports, and how.
-#[derive(Clone, Copy, Debug)]
-pub struct CheckReport {
-    /// The form of a row's report.
-    pub form: CheckForm,
-    /// The rows that are reported.
-    pub rows: ReportedRows,
-    /// The most rows of a block that are reported.
-    pub limit: usize,
 }
 
 /// The rows that a report is about.
@@ -617,6 +606,8 @@ pub struct CheckReport {
 pub enum ReportedRows {
     /// Those that are not right.
     Failures,
+    /// The first of those in a block, at most so many.
+    FirstFailures(usize),
     /// All.
     All,
     /// Those that are right, which are copied as they are.
@@ -628,11 +619,16 @@ pub enum ReportedRows {
 const ADDED: [&str; 5] = ["line", "verdict", "row", "column", "message"];
 
 impl CheckJob {
-    /// Checks that are reported like this.
+    /// Checks of which these rows are reported in this form.
     #[must_use]
-    pub fn new(format: Format, task: CheckTask, report: CheckReport) -> Self {
-        let rows = ResultRows::new(report.form, &format, ADDED.into_iter());
-        Self { checkers: Checkers::new(format, task), rows, report, single: Mutex::new(None) }
+    pub fn new(format: Format, task: CheckTask, form: CheckForm, reported: ReportedRows) -> Self {
+        let rows = ResultRows::new(form, &format, ADDED.into_iter());
+        Self { checkers: Checkers::new(format, task), rows, reported, single: Mutex::new(None) }
+    }
+
+    /// The most rows of a block that are reported.
+    const fn limit(&self) -> usize {
+        if let ReportedRows::FirstFailures(limit) = self.reported { limit } else { usize::MAX }
     }
 
     /// The only grid of the last block that had only one, in detail, and what was found.
@@ -677,7 +673,7 @@ impl RowJob for CheckJob {
     }
 
     fn rewrites(&self) -> bool {
-        self.report.rows == ReportedRows::Right
+        self.reported == ReportedRows::Right
     }
 
     fn job_bytes(&self) -> RangeInclusive<usize> {
@@ -695,10 +691,10 @@ impl RowJob for CheckJob {
         rows: &mut Rows<'_, CheckTally>,
     ) -> Result<(), Cancelled> {
         let (mut reported, mut last) = (0, Finding::Right);
-        let with_right = self.report.rows != ReportedRows::Failures;
+        let with_right = matches!(self.reported, ReportedRows::All | ReportedRows::Right);
         rows.tally = self.checkers.check(block, with_right, cancel, |row| {
             let is_left_out = self.rewrites() && *row.finding != Finding::Right;
-            if reported < self.report.limit && !is_left_out {
+            if reported < self.limit() && !is_left_out {
                 reported += 1;
                 self.write_row(row, &mut rows.text);
             }
@@ -715,7 +711,7 @@ impl RowJob for CheckJob {
     /// No row of a block whose check panicked is known to be right.
     fn write_panic(&self, row: &PuzzleRow<'_>, rows: &mut Rows<'_, CheckTally>) -> bool {
         let finding = Finding::Bad(Problem::Internal);
-        if rows.tally.rows < self.report.limit as u64 {
+        if rows.tally.rows < self.limit() as u64 {
             let checked = CheckedRow { line: row.line, row: row.row, text: &[], finding: &finding };
             self.write_row(&checked, &mut rows.text);
         }

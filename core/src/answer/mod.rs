@@ -71,9 +71,7 @@ pub use candidate_grid::{
 pub use canonizer::{CanonJob, CanonRow, CanonTally, CanonTask, Canonizers, IdleCanonizers};
 pub use check::{Check, Flaw, check_block, check_grid};
 pub use check_form::CheckForm;
-pub use checker::{
-    CheckJob, CheckReport, CheckTally, CheckTask, CheckedRow, Checkers, Finding, Mistake, ReportedRows,
-};
+pub use checker::{CheckJob, CheckTally, CheckTask, CheckedRow, Checkers, Finding, Mistake, ReportedRows};
 pub use columns::{
     AddedColumn, AddedColumns, NoAddedColumn, RowBuilder, RowForm, RowWriter, free_member_name,
 };

@@ -5,14 +5,12 @@ use std::time::Duration;
 use clap::Args;
 use sudoku_stream::answer::{CanonJob, CanonTally, CanonTask, CheckForm, RowTally as _};
 use sudoku_stream::canon::Basis;
-use sudoku_stream::input::Reader;
 use sudoku_stream::offline::Progress;
 use sudoku_stream::text::Format;
 
-use crate::cli::input::{Input, InputArgs};
+use crate::cli::input::InputArgs;
 use crate::cli::resume::{RowArgs, RowsRun};
 use crate::cli::row_command::RowCommand;
-use crate::cli::rows::{self, ErrorLines};
 use crate::cli::{print, value};
 
 const EXAMPLES: &str = "\
@@ -74,27 +72,23 @@ impl RowCommand for CanonArgs {
 
     fn rows(&self) -> RowsRun<'_> {
         // Every argument is named, so that no option is forgotten on which the rows depend.
-        let Self { input, by, disguise, format, fail_on_error: _, rows } = self;
+        let Self { input, by, disguise, format, fail_on_error, rows } = self;
         let form = rows.out.check_form(*format);
         let options = vec![
             ("--format", Some(form.to_string())),
             ("--by", by.map(|basis| basis.to_string())),
             ("--disguise", disguise.then(String::new)),
         ];
-        RowsRun::new("canon", input, rows, form, options)
+        RowsRun {
+            is_of_9x9: true,
+            fail_on_error: Some(*fail_on_error),
+            ..RowsRun::new("canon", input, rows, form, options)
+        }
     }
 
     fn job(&self, format: Format, form: CheckForm) -> anyhow::Result<CanonJob> {
         let task = CanonTask { basis: self.by, ..CanonTask::default() };
         Ok(CanonJob::new(format, task, form, self.disguise))
-    }
-
-    fn check(&self, reader: &Reader, input: &Input) -> anyhow::Result<()> {
-        rows::check_9x9(reader, input, None)
-    }
-
-    fn error_lines(&self) -> Option<ErrorLines> {
-        Some(ErrorLines::new(self.fail_on_error))
     }
 
     fn done(&self, _: &Progress, _: &CanonTally, counted: String) -> String {

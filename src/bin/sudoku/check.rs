@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use sudoku_stream::answer::{
-    Check, CheckForm, CheckJob, CheckReport, CheckTally, CheckTask, Finding, Mistake, ReportedRows,
-    RowTally as _,
+    Check, CheckForm, CheckJob, CheckTally, CheckTask, Finding, Mistake, ReportedRows, RowTally as _,
 };
 use sudoku_stream::offline::{Output, OutputError, RowPart};
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
@@ -16,7 +15,6 @@ use crate::cli::input::{Input, InputArgs};
 use crate::cli::print;
 use crate::cli::resume::{RowArgs, RowsRun};
 use crate::cli::row_command::{EndedInput, RowCommand};
-use crate::cli::rows::ErrorLines;
 use crate::cli::value::{self, whole};
 
 /// The most flaws of one grid that are printed.
@@ -82,26 +80,14 @@ pub struct CheckArgs {
 }
 
 impl CheckArgs {
-    /// The form of the report: the one asked for, or that of a file by its name.
-    fn form(&self) -> CheckForm {
-        if self.only_right {
-            return CheckForm::Text;
+    /// The rows that are reported. For a person they are some, above a summary.
+    fn reported(&self) -> ReportedRows {
+        match self.rows.out.check_form(self.format) {
+            _ if self.only_right => ReportedRows::Right,
+            _ if self.only_failures => ReportedRows::Failures,
+            CheckForm::Text => ReportedRows::FirstFailures(self.limit),
+            _ => ReportedRows::All,
         }
-        self.rows.out.check_form(self.format)
-    }
-
-    /// Whether the report is for a person: some rows and a summary.
-    fn has_summary(&self) -> bool {
-        self.form() == CheckForm::Text && !self.only_failures && !self.only_right
-    }
-
-    /// The name of the input in every line that is about it, where it needs one.
-    fn named(&self, input: &Input, text: Vec<u8>) -> Vec<u8> {
-        if input.origin().is_none() || self.form() != CheckForm::Text || self.only_right {
-            return text;
-        }
-        let text = String::from_utf8_lossy(&text);
-        text.lines().map(|line| input.sentence(line) + "\n").collect::<String>().into_bytes()
     }
 }
 
@@ -110,83 +96,72 @@ impl RowCommand for CheckArgs {
 
     fn rows(&self) -> RowsRun<'_> {
         // Every argument is named, so that no option is forgotten on which the rows depend.
-        let Self { input, unique, only_failures, only_right, limit, format: _, node_limit, rows } = self;
-        let form = self.form();
+        let Self { input, unique, only_failures, only_right, limit, format, node_limit, rows } = self;
+        let (form, reported) = (rows.out.check_form(*format), self.reported());
+        let form = if reported == ReportedRows::Right { CheckForm::Text } else { form };
+        let has_summary = reported == ReportedRows::FirstFailures(*limit);
         let options = vec![
             ("--format", Some(form.to_string())),
             ("--unique", unique.then(String::new)),
             ("--only-failures", only_failures.then(String::new)),
             ("--only-right", only_right.then(String::new)),
-            ("--limit", self.has_summary().then(|| limit.to_string())),
+            ("--limit", has_summary.then(|| limit.to_string())),
             ("--node-limit", Some(node_limit.to_string())),
         ];
         RowsRun {
-            keeps_rows: !only_failures && !only_right,
+            keeps_rows: reported == ReportedRows::All,
             item: unit(false),
+            verb: only_right.then_some("Check"),
+            // Every row that is not right is what was looked for, unless those that are right were.
+            fail_on_error: (!only_right).then_some(true),
             ..RowsRun::new("check", input, rows, form, options)
         }
     }
 
     fn job(&self, format: Format, form: CheckForm) -> anyhow::Result<CheckJob> {
         let (is_unique, node_limit) = (self.unique, self.node_limit);
-        let rows = match form {
-            _ if self.only_right => ReportedRows::Right,
-            CheckForm::Text => ReportedRows::Failures,
-            _ if self.only_failures => ReportedRows::Failures,
-            _ => ReportedRows::All,
-        };
-        let limit = if self.has_summary() { self.limit } else { usize::MAX };
-        let report = CheckReport { form, rows, limit };
-        Ok(CheckJob::new(format, CheckTask { is_unique, node_limit, ..CheckTask::default() }, report))
-    }
-
-    fn rewrites(&self) -> Option<&'static str> {
-        self.only_right.then_some("Check")
-    }
-
-    /// Every row that is not right is what was looked for, unless those that are right were.
-    fn error_lines(&self) -> Option<ErrorLines> {
-        (!self.only_right).then(|| ErrorLines::new(true))
+        let task = CheckTask { is_unique, node_limit, ..CheckTask::default() };
+        Ok(CheckJob::new(format, task, form, self.reported()))
     }
 
     fn shown(tally: &CheckTally) -> (u64, &'static str) {
         (tally.rows, "rows")
     }
 
-    fn edit(&self, input: &Input, _: CheckForm, part: RowPart<CheckTally>, failures: u64) -> Vec<u8> {
+    fn edit(&self, rows: &RowsRun<'_>, input: &Input, part: RowPart<CheckTally>, failures: u64) -> Vec<u8> {
         let (mut text, listed) = (part.text, usize::try_from(failures).unwrap_or(usize::MAX));
-        if self.has_summary() {
+        if let ReportedRows::FirstFailures(limit) = self.reported() {
             // Each report is a line.
-            let kept = text.split_inclusive(|&byte| byte == b'\n').take(self.limit.saturating_sub(listed));
+            let kept = text.split_inclusive(|&byte| byte == b'\n').take(limit.saturating_sub(listed));
             text.truncate(kept.map(<[u8]>::len).sum());
         }
-        self.named(input, text)
+        if rows.form == CheckForm::Text && rows.verb.is_none() { named(input, text) } else { text }
     }
 
     fn describes(&self, _: &Input, _: CheckForm) -> bool {
-        self.has_summary()
+        matches!(self.reported(), ReportedRows::FirstFailures(_))
     }
 
     fn describe(&self, job: &CheckJob, input: &Input) -> Option<String> {
         let (check, finding) = job.take_single()?;
         let is_alone = input.origin().is_none() || input.is_by_itself();
         let report = describe_single(&check, &finding, is_alone);
-        String::from_utf8(self.named(input, report.into_bytes())).ok()
+        String::from_utf8(named(input, report.into_bytes())).ok()
     }
 
     fn end_input(&self, ended: &EndedInput<'_, CheckTally>, output: &mut Output) -> Result<(), OutputError> {
         let EndedInput { name, format, tally, before } = ended;
         let is_told = !self.rows.run.progress.quiet;
         let line = format!("{name}: {}.", summary(tally, format));
-        if !self.has_summary() {
+        let ReportedRows::FirstFailures(limit) = self.reported() else {
             if is_told {
                 print::status_line(&line);
             }
             return Ok(());
-        }
+        };
         output.write((line + "\n").as_bytes())?;
         let (failures, listed) = (tally.error_count(), before.error_count());
-        let left = (self.limit as u64).saturating_sub(listed);
+        let left = (limit as u64).saturating_sub(listed);
         if failures > left && is_told {
             let all = print::thousands(failures);
             print::status_line(&format!("{left} of {all} are listed; --only-failures lists all."));
@@ -198,6 +173,15 @@ impl RowCommand for CheckArgs {
         let line = || print::in_time(tally.rows, unit(has_table), time) + ".";
         Vec::from_iter((tally.rows > 1).then(line))
     }
+}
+
+/// The name of the input in every line that is about it, where it needs one.
+fn named(input: &Input, text: Vec<u8>) -> Vec<u8> {
+    if input.origin().is_none() {
+        return text;
+    }
+    let text = String::from_utf8_lossy(&text);
+    text.lines().map(|line| input.sentence(line) + "\n").collect::<String>().into_bytes()
 }
 
 /// What a row is called: a `row` of a table, a `grid` of others.

@@ -88,7 +88,7 @@ pub fn run(args: &DedupArgs) -> Result<(), EarlyEnd> {
     let mut deduplicator = deduplicator(args, &inputs)?;
     check_is_named(args.duplicates.as_deref(), "--duplicates")?;
     check_are_two(("-o", args.out.path()), ("--duplicates", args.duplicates.as_deref()))?;
-    let outputs = [(args.out.path().map(ToOwned::to_owned), "-o"), (args.duplicates.clone(), "--duplicates")];
+    let outputs = [args.out.named(), (args.duplicates.clone(), "--duplicates")];
     let outputs = if args.duplicates.is_some() { &outputs[..] } else { &outputs[..1] };
     if !rows::look_at_all(&inputs, outputs, &cancel, Some("Deduplicate"))? {
         return Err(EarlyEnd::before_first_puzzle());
@@ -102,7 +102,6 @@ pub fn run(args: &DedupArgs) -> Result<(), EarlyEnd> {
         if !args.exact {
             rows::check_9x9(&reader, input, Some("--exact"))?;
         }
-        let kind = RowKind::of(reader.format());
         let (output, report, first) = match &mut opened {
             Some(opened) => opened,
             none => {
@@ -114,7 +113,7 @@ pub fn run(args: &DedupArgs) -> Result<(), EarlyEnd> {
                 none.insert((args.out.open_text()?, report, RowKind::of(reader.format())))
             }
         };
-        first.check_same(&kind, &reader, &inputs, "Deduplicate")?;
+        first.check_same(&reader, &inputs, "Deduplicate")?;
         let bar = progress::beside(args.out.path(), || progress::of_bytes(&args.run.progress, &reader));
         let (name, before) = (reader.name().to_owned(), deduplicator.tally().puzzles);
         let result = deduplicator.add(reader, &pool, &cancel, output, report.as_mut(), |end, tally| {

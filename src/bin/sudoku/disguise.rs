@@ -76,20 +76,13 @@ impl RowCommand for DisguiseRun<'_> {
             ("--seed", seed.map(|seed| seed.to_string())),
             ("--with-original", with_original.then(String::new)),
         ];
-        RowsRun::new("disguise", input, rows, CheckForm::Text, options)
-    }
-
-    fn rewrites(&self) -> Option<&'static str> {
-        Some("Disguise")
+        let rows = RowsRun::new("disguise", input, rows, CheckForm::Text, options);
+        RowsRun { verb: Some("Disguise"), seed: Some(&self.seed), ..rows }
     }
 
     fn job(&self, format: Format, _: CheckForm) -> anyhow::Result<DisguiseJob> {
         let (times, seed, with_original) = (self.args.times, self.seed.get(), self.args.with_original);
         Ok(DisguiseJob::new(format, DisguiseTask { times, seed, with_original }))
-    }
-
-    fn seed(&self) -> Option<&Cell<u64>> {
-        Some(&self.seed)
     }
 
     fn shown(tally: &DisguiseTally) -> (u64, &'static str) {

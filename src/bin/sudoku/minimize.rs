@@ -48,11 +48,8 @@ impl RowCommand for MinimizeArgs {
         // Every argument is named, so that no option is forgotten on which the rows depend.
         let Self { input, seed, rows } = self;
         let options = vec![("--seed", seed.map(|seed| seed.to_string()))];
-        RowsRun::new("minimize", input, rows, CheckForm::Text, options)
-    }
-
-    fn rewrites(&self) -> Option<&'static str> {
-        Some("Minimize")
+        let rows = RowsRun::new("minimize", input, rows, CheckForm::Text, options);
+        RowsRun { verb: Some("Minimize"), ..rows }
     }
 
     fn job(&self, format: Format, _: CheckForm) -> anyhow::Result<MinimizeJob> {

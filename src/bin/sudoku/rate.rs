@@ -17,7 +17,6 @@ use crate::cli::input::{Input, InputArgs};
 use crate::cli::print;
 use crate::cli::resume::{RowArgs, RowsRun};
 use crate::cli::row_command::RowCommand;
-use crate::cli::rows::ErrorLines;
 use crate::cli::value::{self, whole};
 
 const EXAMPLES: &str = "\
@@ -105,8 +104,7 @@ impl RowCommand for RateRun<'_> {
 
     fn rows(&self) -> RowsRun<'_> {
         // Every argument is named, so that no option is forgotten on which the rows depend.
-        let RateArgs { input, up_to, techniques, summary, format, effort, fail_on_error: _, rows } =
-            self.args;
+        let RateArgs { input, up_to, techniques, summary, format, effort, fail_on_error, rows } = self.args;
         let [only, no_uniqueness] = techniques.options();
         let form = if *summary { CheckForm::Text } else { rows.out.check_form(*format) };
         let options = vec![
@@ -116,16 +114,13 @@ impl RowCommand for RateRun<'_> {
             no_uniqueness,
             ("--effort", Some(effort.to_string())),
         ];
-        RowsRun { has_rows: !summary, ..RowsRun::new("rate", input, rows, form, options) }
+        let rows = RowsRun::new("rate", input, rows, form, options);
+        RowsRun { has_rows: !summary, fail_on_error: Some(*fail_on_error), ..rows }
     }
 
     fn job(&self, format: Format, form: CheckForm) -> anyhow::Result<RateJob> {
         self.task.techniques.check_for(format.order())?;
         Ok(RateJob::new(format, self.task, form))
-    }
-
-    fn error_lines(&self) -> Option<ErrorLines> {
-        Some(ErrorLines::new(self.args.fail_on_error))
     }
 
     fn done(&self, _: &Progress, _: &RateTally, counted: String) -> String {

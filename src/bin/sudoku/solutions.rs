@@ -12,7 +12,6 @@ use crate::cli::input::InputArgs;
 use crate::cli::print;
 use crate::cli::resume::{RowArgs, RowsRun};
 use crate::cli::row_command::RowCommand;
-use crate::cli::rows::ErrorLines;
 use crate::cli::value::{self, whole};
 
 const EXAMPLES: &str = "\
@@ -75,23 +74,20 @@ impl RowCommand for SolutionsArgs {
 
     fn rows(&self) -> RowsRun<'_> {
         // Every argument is named, so that no option is forgotten on which the rows depend.
-        let Self { input, limit, format, node_limit, fail_on_error: _, rows } = self;
+        let Self { input, limit, format, node_limit, fail_on_error, rows } = self;
         let form = rows.out.check_form(*format);
         let options = vec![
             ("--format", Some(form.to_string())),
             ("--limit", Some(value::name_of_number(*limit))),
             ("--node-limit", Some(node_limit.to_string())),
         ];
-        RowsRun { keeps_rows: false, ..RowsRun::new("solutions", input, rows, form, options) }
+        let rows = RowsRun::new("solutions", input, rows, form, options);
+        RowsRun { keeps_rows: false, fail_on_error: Some(*fail_on_error), ..rows }
     }
 
     fn job(&self, format: Format, form: CheckForm) -> anyhow::Result<SolutionsJob> {
         let task = EnumerateTask { limit: self.limit, node_limit: self.node_limit };
         Ok(SolutionsJob::new(format, task, form))
-    }
-
-    fn error_lines(&self) -> Option<ErrorLines> {
-        Some(ErrorLines::new(self.fail_on_error))
     }
 
     fn shown(tally: &EnumerateTally) -> (u64, &'static str) {

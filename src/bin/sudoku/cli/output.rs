@@ -17,6 +17,9 @@ use super::print;
 /// The FILE that stands for standard output.
 const STANDARD_OUTPUT: &str = "-";
 
+/// An output by its path, `None` for standard output, and the flag that names another file.
+pub type NamedOutput = (Option<PathBuf>, &'static str);
+
 /// The output file.
 #[derive(Clone, Debug, Default, Args)]
 pub struct OutputArgs {
@@ -65,6 +68,11 @@ impl OutputArgs {
             check_is_text(path)?;
         }
         self.open()
+    }
+
+    /// The output as it is compared with inputs.
+    pub fn named(&self) -> NamedOutput {
+        (self.path().map(ToOwned::to_owned), "-o")
     }
 
     /// The output file; `None` for standard output.

@@ -1,6 +1,7 @@
 //! Runs that can be resumed: from one file to a file, in text. What `--resume` needs, the identity
 //! of a run, the place where it goes on, and what a run that stops says of it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::atomic::AtomicBool;
@@ -123,6 +124,15 @@ pub struct RowsRun<'a> {
     pub keeps_rows: bool,
     /// What a row is called outside tables, such as `puzzle`.
     pub item: &'static str,
+    /// If the rows of the input are written again, what is done with them, as in `Minimize`.
+    pub verb: Option<&'static str>,
+    /// Whether the puzzles have to be 9x9, because only those have canonical forms.
+    pub is_of_9x9: bool,
+    /// Whether the exit code tells of all error lines, or only of those to typed puzzles; `None` if
+    /// of none.
+    pub fail_on_error: Option<bool>,
+    /// A seed that may be random, with which a run that is resumed goes on.
+    pub seed: Option<&'a Cell<u64>>,
     /// The options on which the rows depend beside those of the format, with their values.
     pub options: Vec<(&'static str, Option<String>)>,
 }
@@ -149,7 +159,20 @@ impl<'a> RowsRun<'a> {
         form: CheckForm,
         options: Vec<(&'static str, Option<String>)>,
     ) -> Self {
-        Self { command, input, args, form, has_rows: true, keeps_rows: true, item: "puzzle", options }
+        Self {
+            command,
+            input,
+            args,
+            form,
+            has_rows: true,
+            keeps_rows: true,
+            item: "puzzle",
+            verb: None,
+            is_of_9x9: false,
+            fail_on_error: None,
+            seed: None,
+            options,
+        }
     }
 
     /// Checks what can be checked before there is an input.
@@ -169,14 +192,8 @@ impl<'a> RowsRun<'a> {
     ///
     /// # Errors
     /// Those of opening; an interrupt.
-    pub fn look_at_all(
-        &self,
-        inputs: &[Input],
-        cancel: &AtomicBool,
-        verb: Option<&str>,
-    ) -> Result<(), EarlyEnd> {
-        let outputs = [(self.args.out.path().map(ToOwned::to_owned), "-o")];
-        if rows::look_at_all(inputs, &outputs, cancel, verb)? {
+    pub fn look_at_all(&self, inputs: &[Input], cancel: &AtomicBool) -> Result<(), EarlyEnd> {
+        if rows::look_at_all(inputs, &[self.args.out.named()], cancel, self.verb)? {
             return Ok(());
         }
         Err(self.stopped(None, |_| String::new(), OfflineError::Cancelled))
@@ -195,14 +212,16 @@ impl<'a> RowsRun<'a> {
         recall: impl FnOnce(&BTreeMap<String, u64>) -> bool,
     ) -> anyhow::Result<Option<(Reader, &'o mut Output)>> {
         let (only, out, resume) = (input.clone(), self.args.out.clone(), self.args.resume);
-        let outputs = [(self.args.out.path().map(ToOwned::to_owned), "-o")];
-        let found = rows::open_as(input, &outputs, cancel, move |source| {
+        let found = rows::open_as(input, &[self.args.out.named()], cancel, move |source| {
             let version = resume.version(&only, &source)?;
             let is_resumable = is_resumable(&only, version, &out);
             Ok((if is_resumable { source.hashed() } else { source }, version))
         })?;
         let Some((reader, version)) = found else { return Ok(None) };
         check_row_form(reader.format(), self.form.row_form(), reader.name())?;
+        if self.is_of_9x9 {
+            rows::check_9x9(&reader, input, None)?;
+        }
         check(&reader)?;
         if let Some(output) = opened {
             return Ok(Some((reader, output)));

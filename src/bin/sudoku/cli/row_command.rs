@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use sudoku_stream::answer::{CheckForm, RowJob, RowTally as _};
+use sudoku_stream::answer::{CheckForm, RowJob, RowTally};
 use sudoku_stream::input::Reader;
 use sudoku_stream::offline::{OfflineError, Output, OutputError, Progress, RowPart, write_rows};
 use sudoku_stream::pipeline::{self, ThreadPool};
@@ -39,29 +39,6 @@ pub trait RowCommand {
     /// It cannot be done for such puzzles.
     fn job(&self, format: Format, form: CheckForm) -> anyhow::Result<Self::Job>;
 
-    /// If the rows of the input are written again, what is done with them, as in `Minimize`.
-    fn rewrites(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Refuses inputs that are not for this command.
-    ///
-    /// # Errors
-    /// Why.
-    fn check(&self, _reader: &Reader, _input: &Input) -> anyhow::Result<()> {
-        Ok(())
-    }
-
-    /// A seed that may be random, with which a run that is resumed goes on.
-    fn seed(&self) -> Option<&Cell<u64>> {
-        None
-    }
-
-    /// The error lines that the exit code tells of; `None` if it tells of none.
-    fn error_lines(&self) -> Option<ErrorLines> {
-        None
-    }
-
     /// What the bar counts, and how that is called.
     fn shown(tally: &TallyOf<Self>) -> (u64, &'static str) {
         (tally.puzzles(), "puzzles")
@@ -73,9 +50,9 @@ pub trait RowCommand {
     }
 
     /// The rows of a part as they are written. So many puzzles had errors before.
-    fn edit(&self, input: &Input, form: CheckForm, part: RowPart<TallyOf<Self>>, _errors: u64) -> Vec<u8> {
-        let has_errors = self.rewrites().is_none() && part.tally.error_count() > 0;
-        if has_errors { input.named(form, part.text) } else { part.text }
+    fn edit(&self, rows: &RowsRun<'_>, input: &Input, part: RowPart<TallyOf<Self>>, _errors: u64) -> Vec<u8> {
+        let has_errors = rows.verb.is_none() && part.tally.error_count() > 0;
+        if has_errors { input.named(rows.form, part.text) } else { part.text }
     }
 
     /// Whether the only puzzle of this input is described, so that its row waits for another puzzle or
@@ -129,8 +106,9 @@ pub struct EndedInput<'a, T> {
 /// Those of inputs and the output; an input without puzzles, or with rows of another kind than the
 /// first where they are written again; an interrupt.
 pub fn run<C: RowCommand>(command: &C) -> anyhow::Result<ExitCode> {
-    let mut errors = command.error_lines();
-    let ended = run_all(command, &mut errors);
+    let rows = command.rows();
+    let mut errors = rows.fail_on_error.map(ErrorLines::new);
+    let ended = run_all(command, rows, &mut errors);
     match errors {
         Some(errors) => errors.exit_code(ended),
         None => exit_code(ended, ExitCode::SUCCESS),
@@ -138,15 +116,18 @@ pub fn run<C: RowCommand>(command: &C) -> anyhow::Result<ExitCode> {
 }
 
 /// Writes the rows about all inputs, and counts in `errors` the error lines.
-fn run_all<C: RowCommand>(command: &C, errors: &mut Option<ErrorLines>) -> Result<(), EarlyEnd> {
+fn run_all<C: RowCommand>(
+    command: &C,
+    rows: RowsRun<'_>,
+    errors: &mut Option<ErrorLines>,
+) -> Result<(), EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
-    let rows = command.rows();
     let pool = Arc::new(pipeline::lazy_pool(rows.args.run.threads));
     let inputs = rows.input.all()?;
     rows.check(inputs.len())?;
     rows::check_is_one(&inputs, rows.form)?;
-    rows.look_at_all(&inputs, &cancel, command.rewrites())?;
+    rows.look_at_all(&inputs, &cancel)?;
     let (is_quiet, tally) = (rows.args.run.progress.quiet, TallyOf::<C>::default());
     let (first, has_table, is_table) = (None, false, false);
     let mut run =
@@ -193,22 +174,20 @@ struct RowRun<'a, C: RowCommand> {
 impl<C: RowCommand> RowRun<'_, C> {
     /// Writes the rows about one input.
     fn pass(&mut self, input: &Input, inputs: &[Input]) -> Result<(), EarlyEnd> {
-        let Self { command, rows, first, is_table, .. } = self;
+        let Self { rows, first, is_table, .. } = self;
         let is_first = self.output.is_none();
         let check = |reader: &Reader| {
             *is_table = reader.format().is_table();
-            command.check(reader, input)?;
-            let Some(verb) = command.rewrites() else { return Ok(()) };
-            let kind = RowKind::of(reader.format());
+            let Some(verb) = rows.verb else { return Ok(()) };
             let first = first.get_or_insert_with(|| RowKind::of(reader.format()));
-            first.check_same(&kind, reader, inputs, verb)
+            first.check_same(reader, inputs, verb)
         };
         let mut own = TallyOf::<C>::default();
-        let recall = |counts: &_| recall(*command, counts).map(|counted| own = counted).is_some();
+        let recall = |counts: &_| recall(rows.seed, counts).map(|counted| own = counted).is_some();
         let opened = rows.open(input, &mut self.output, &self.cancel, check, recall)?;
         let Some((reader, output)) = opened else { return Err(self.stopped(OfflineError::Cancelled)) };
         self.has_table |= self.is_table;
-        if self.command.rewrites().is_some() && is_first && reader.is_at_start() {
+        if self.rows.verb.is_some() && is_first && reader.is_at_start() {
             output.write(reader.prelude())?;
         }
         let (name, format) = (reader.name().to_owned(), reader.format().clone());
@@ -275,35 +254,28 @@ impl<'a, C: RowCommand> PassedInput<'a, C> {
     }
 
     /// Writes the next rows, which are counted.
-    fn add(&mut self, part: RowPart<TallyOf<C>>) -> Result<(), OutputError> {
-        if self.describes && self.tally.puzzles() == 1 {
-            if part.tally.puzzles() == 1 {
-                self.held = Some(part);
-            } else if self.held.is_none() {
-                return self.write(part);
-            }
+    fn add(&mut self, mut part: RowPart<TallyOf<C>>) -> Result<(), OutputError> {
+        if let Some(first) = self.held.take() {
+            part.text.splice(0..0, first.text);
+            part.tally.add(&first.tally);
+        }
+        if self.describes && self.tally.puzzles() == 1 && part.tally.puzzles() == 1 {
+            self.held = Some(part);
             return Ok(());
         }
-        match self.held.take() {
-            None => self.write(part),
-            Some(mut first) => {
-                first.text.extend_from_slice(&part.text);
-                first.tally.add(&part.tally);
-                self.write(RowPart { text: first.text, tally: first.tally, ..part })
-            }
-        }
+        self.write(part)
     }
 
     fn write(&mut self, part: RowPart<TallyOf<C>>) -> Result<(), OutputError> {
         let RowPart { done, prefix, is_complete, .. } = part;
         self.unmarked += part.tally.puzzles();
         let errors = self.before.error_count() + self.tally.error_count() - part.tally.error_count();
-        let edited = || self.command.edit(self.input, self.rows.form, part, errors);
+        let edited = || self.command.edit(self.rows, self.input, part, errors);
         let text = if self.rows.has_rows { edited() } else { Vec::new() };
         if !is_complete {
             return self.output.write(&text);
         }
-        let counts = named(self.command, &self.tally);
+        let counts = named(self.rows.seed, &self.tally);
         self.output.add_rows(done, prefix, &text, mem::take(&mut self.unmarked), counts)
     }
 
@@ -324,20 +296,19 @@ impl<'a, C: RowCommand> PassedInput<'a, C> {
 const SEED: &str = "seed";
 
 /// What a run keeps for one that resumes it: every number under a name.
-fn named<C: RowCommand>(command: &C, tally: &TallyOf<C>) -> BTreeMap<String, u64> {
-    let seed = command.seed().map(|seed| (SEED.to_owned(), seed.get()));
+fn named(seed: Option<&Cell<u64>>, tally: &impl RowTally) -> BTreeMap<String, u64> {
+    let seed = seed.map(|seed| (SEED.to_owned(), seed.get()));
     tally.named().into_iter().chain(seed).collect()
 }
 
 /// What an earlier run has counted, whose seed is taken over. `None` if the numbers are not those of
 /// [`named`].
-fn recall<C: RowCommand>(command: &C, named: &BTreeMap<String, u64>) -> Option<TallyOf<C>> {
+fn recall<T: RowTally>(seed: Option<&Cell<u64>>, named: &BTreeMap<String, u64>) -> Option<T> {
     let mut named = named.clone();
-    let seed = command.seed().map(|seed| Some((seed, named.remove(SEED)?)));
-    let tally = TallyOf::<C>::from_named(&named)?;
-    if let Some(found) = seed {
-        let (seed, earlier) = found?;
-        seed.set(earlier);
+    let earlier = seed.map(|_| named.remove(SEED));
+    let tally = T::from_named(&named)?;
+    if let (Some(seed), Some(earlier)) = (seed, earlier) {
+        seed.set(earlier?);
     }
     Some(tally)
 }

@@ -2,7 +2,6 @@
 //! error lines that the exit code tells of, and what is said of rows that are badly formed.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
@@ -15,11 +14,8 @@ use sudoku_stream::text::{Alphabet, Format, Hint, Notation};
 
 use super::early_end::{EarlyEnd, exit_code};
 use super::input::Input;
-use super::output::{OutputArgs, check_columns, into_columns, unfinished};
+use super::output::{NamedOutput, OutputArgs, check_columns, into_columns, unfinished};
 use super::{exit, interrupt, print};
-
-/// An output by its path, `None` for standard output, and the flag that names another file.
-pub type NamedOutput = (Option<PathBuf>, &'static str);
 
 /// Opens an input, unless it is one of the outputs. `None` if the run was interrupted before.
 pub fn open(input: &Input, outputs: &[NamedOutput], cancel: &AtomicBool) -> anyhow::Result<Option<Reader>> {
@@ -63,10 +59,9 @@ pub fn look_at_all(
             continue;
         }
         let Some(reader) = open(input, outputs, cancel)? else { return Ok(false) };
-        let kind = RowKind::of(reader.format());
         match (&first, verb) {
-            (Some(first), Some(verb)) => first.check_same(&kind, &reader, inputs, verb)?,
-            (None, _) if index == 0 => first = Some(kind),
+            (Some(first), Some(verb)) => first.check_same(&reader, inputs, verb)?,
+            (None, _) if index == 0 => first = Some(RowKind::of(reader.format())),
             _ => {}
         }
     }
@@ -196,14 +191,8 @@ impl RowKind {
     }
 
     /// Checks that the rows of a later input are of this kind, that of the first.
-    pub fn check_same(
-        &self,
-        other: &Self,
-        reader: &Reader,
-        inputs: &[Input],
-        verb: &str,
-    ) -> anyhow::Result<()> {
-        if let Some(difference) = self.difference(other) {
+    pub fn check_same(&self, reader: &Reader, inputs: &[Input], verb: &str) -> anyhow::Result<()> {
+        if let Some(difference) = self.difference(&Self::of(reader.format())) {
             let (name, first) = (reader.name(), inputs.first().map_or("the first input", Input::name));
             bail!("{name} has other rows than {first}, because {difference}. {verb} them one by one.");
         }
