@@ -509,11 +509,10 @@ fn the_files_of_a_folder_use_each_other_in_no_circle() {
         let mut reached = uses_within(folder, &sources);
         loop {
             let before = reached.clone();
-            for (unit, all) in &mut reached {
+            for all in reached.values_mut() {
                 let further: Vec<&str> =
                     all.iter().filter_map(|u| before.get(u)).flatten().copied().collect();
                 all.extend(further);
-                let _ = unit;
             }
             if reached == before {
                 break;

@@ -94,8 +94,8 @@ pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Preamble
 
 /// [`sniff`] for the rest of a text whose beginning was read before. Nothing is detected if the
 /// hint says everything, as [`Hint::of`] the format of the beginning does if one puzzle is on each
-/// line; then no line is taken for a header or heading, whatever it looks like, unless the hint says
-/// that there is one.
+/// line; then no line is taken for a header or heading, whatever it looks like, unless the hint
+/// says that there is one.
 ///
 /// # Errors
 /// Like [`detect`].
@@ -138,16 +138,16 @@ pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatEr
 }
 
 /// The length and number of the whole lines at the start of `text` that are blank, comments or
-/// Excel's `sep=;`, which must be skipped before detection. The last line of a text (`at_end`) needs
-/// no newline.
+/// Excel's `sep=;`, which must be skipped before detection. The last line of a text (`at_end`)
+/// needs no newline.
 #[doc(hidden)]
 #[must_use]
 pub fn skip_lines_above(text: &[u8], at_end: bool) -> (usize, u64) {
     skip_lines(text, at_end, true)
 }
 
-/// [`skip_lines_above`] where the text is at the start of its input; in a part of another Excel's line
-/// counts as a bad one.
+/// [`skip_lines_above`] where the text is at the start of its input; in a part of another Excel's
+/// line counts as a bad one.
 fn skip_lines(text: &[u8], at_end: bool, at_start: bool) -> (usize, u64) {
     let (mut at, mut lines) = (0, 0);
     while at < text.len() {
@@ -263,8 +263,8 @@ pub(super) enum Recognised {
     Below(Found),
 }
 
-/// Converts a text in whose lines fewer puzzles can be read as they are, or that is a list with comments or
-/// separators that no list may have.
+/// Converts a text in whose lines fewer puzzles can be read as they are, or that is a list with
+/// comments or separators that no list may have.
 fn if_better(found: Found, format: &Format, text: &[u8]) -> Option<Found> {
     let mut records = Records::new(format, text, 1);
     let mut puzzle = Grid::empty(format.order);
@@ -299,8 +299,8 @@ fn may_be_1x1(layout: &LineLayout, cells: &[Cow<'_, [u8]>], hint: &Hint) -> bool
         && (is_list || 2 * cells.iter().filter(|line| is_cell_of_1x1(line, hint)).count() > cells.len())
 }
 
-/// The format of a text below its heading: in the alphabet that reads most lines wholly, and then most of
-/// their cells, or the first of several; with the order that most lines suggest.
+/// The format of a text below its heading: in the alphabet that reads most lines wholly, and then
+/// most of their cells, or the first of several; with the order that most lines suggest.
 fn best_format(
     layout: &LineLayout,
     named_order: Option<Order>,
@@ -318,8 +318,8 @@ fn best_format(
         format.keys.clone_from(&layout.keys);
         Ok(format)
     };
-    // Nearly all texts have digits and one kind of blank, so that there is nothing to find out. Looking at
-    // one cell after another would take as long as solving.
+    // Nearly all texts have digits and one kind of blank, so that there is nothing to find out.
+    // Looking at one cell after another would take as long as solving.
     let is_plain = |line: &Cow<'_, [u8]>| line.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     let has = |sign| cells.iter().any(|line| memchr::memchr(sign, line).is_some());
     let is_16x16 = || cells.iter().any(|line| puzzle_order(line) == Some(Order::ALL[3]));
@@ -435,8 +435,8 @@ pub(super) fn is_block_size(first: &[u8], below: &[u8], hint: &Hint) -> bool {
 }
 
 /// Whether a block size on the first line of a text, which is none, may be the number of its
-/// puzzles: it is larger than any block size, and most lines below it, at least two, have the length
-/// of a puzzle.
+/// puzzles: it is larger than any block size, and most lines below it, at least two, have the
+/// length of a puzzle.
 fn is_count(first: &[u8], text: &[u8], hint: &Hint) -> bool {
     let number = std::str::from_utf8(first).ok().and_then(|number| number.parse::<u64>().ok());
     let largest = Order::ALL.into_iter().map(Order::box_side).max().unwrap_or(0);
@@ -486,8 +486,8 @@ const MOSTLY: isize = 600;
 /// [`fit`] of a line all of whose cells are readable.
 const WHOLE: isize = 1000;
 
-/// How well a format fits a line: the share of readable cells minus the share of others, in thousandths. 0
-/// for a wrong length.
+/// How well a format fits a line: the share of readable cells minus the share of others, in
+/// thousandths. 0 for a wrong length.
 fn fit(format: &Format, line: &[u8]) -> isize {
     let cells: Vec<&[u8]> = characters(super::lines::cells(format, line)).collect();
     let readable = cells.iter().filter(|cell| read_cell(format, cell).is_some()).count();

@@ -6,8 +6,8 @@ use super::lines::{characters, is_no_puzzle};
 use crate::counted::counted;
 use crate::grid::Order;
 
-/// A text of positions: a line of pencil marks for each, every candidate of every cell in its place or a
-/// dot; or grids with the candidates of each cell, as `HoDoKu` and Simple Sudoku draw them.
+/// A text of positions: a line of pencil marks for each, every candidate of every cell in its place
+/// or a dot; or grids with the candidates of each cell, as `HoDoKu` and Simple Sudoku draw them.
 ///
 /// No puzzle is written so: in a grid of numbers without a blank each row has a 10.
 pub(crate) struct MarkedText<'a> {
@@ -47,7 +47,8 @@ fn value(symbol: u8) -> Option<usize> {
     char::from(symbol).to_digit(36).and_then(|value| usize::try_from(value).ok()).filter(|&value| value > 0)
 }
 
-/// The candidates of a cell in their places, with dots for others. `None` if these are not different values.
+/// The candidates of a cell in their places, with dots for others. `None` if these are not
+/// different values.
 pub(crate) fn marks_of(cell: &[u8], side: usize) -> Option<Vec<u8>> {
     let mut marks = vec![b'.'; side];
     for symbol in cell {
@@ -58,8 +59,8 @@ pub(crate) fn marks_of(cell: &[u8], side: usize) -> Option<Vec<u8>> {
 }
 
 impl<'a> MarkedText<'a> {
-    /// The positions that a text is, at least half of whose lines are good ones. `None` for other texts. The
-    /// last line of a text that `goes_on` is cut off.
+    /// The positions that a text is, at least half of whose lines are good ones. `None` for other
+    /// texts. The last line of a text that `goes_on` is cut off.
     pub(crate) fn find(text: &'a [u8], goes_on: bool) -> Option<Self> {
         let end = text.iter().rposition(|&byte| byte == b'\n').filter(|_| goes_on).unwrap_or(text.len());
         let is_ruler = |line: &[u8]| {
@@ -76,15 +77,11 @@ impl<'a> MarkedText<'a> {
             .collect();
         let (_, first) = rows.first()?;
         let are_lines = first.len() == 1;
-        let side_of = |order: &Order| order.side();
-        let is_good = |order: &Order, cells: &[&[u8]]| match cells {
-            [marks] if are_lines => marks.len() == side_of(order).pow(3) && are_meant(marks, side_of(order)),
-            _ => {
-                cells.len().is_multiple_of(side_of(order))
-                    && cells.iter().all(|cell| marks_of(cell, side_of(order)).is_some())
-            }
+        let is_good = |side: usize, cells: &[&[u8]]| match cells {
+            [marks] if are_lines => marks.len() == side.pow(3) && are_meant(marks, side),
+            _ => cells.len().is_multiple_of(side) && cells.iter().all(|cell| marks_of(cell, side).is_some()),
         };
-        let good = |order: &Order| rows.iter().filter(|(_, cells)| is_good(order, cells)).count();
+        let good = |order: &Order| rows.iter().filter(|(_, cells)| is_good(order.side(), cells)).count();
         let order = Order::ALL[1..].iter().rev().copied().max_by_key(good)?;
         // A cell has no choice if it is the only one, so that one is a mistake in a grid.
         let several = || rows.iter().flat_map(|(_, cells)| cells).filter(|cell| cell.len() > 1).nth(1);

@@ -160,8 +160,8 @@ const KNOWN_ELSEWHERE: [(&str, &str); 9] = [
 
 /// What an unknown argument is here, if other tools have it.
 fn known_elsewhere(error: &clap::Error) -> Option<String> {
-    let argument = unknown(error)?;
-    let makes_puzzles = usage(error).contains(" generate ");
+    let (argument, command) = (unknown(error)?, misused(error)?);
+    let makes_puzzles = command.get_name() == "generate";
     if makes_puzzles && argument.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(format!("the number of puzzles is --count {argument}, or -n {argument}"));
     }
@@ -169,24 +169,26 @@ fn known_elsewhere(error: &clap::Error) -> Option<String> {
         return Some(format!("how hard puzzles are is --difficulty {argument}"));
     }
     let (flag, here) = KNOWN_ELSEWHERE.iter().find(|(flag, _)| *flag == argument)?;
-    let is_had = here.strip_prefix("--").is_none_or(|option| has_option(error, option));
+    let is_had = here.strip_prefix("--").is_none_or(|option| has_option(&command, option));
     is_had.then(|| format!("{flag} is {here} here"))
 }
 
-/// Whether the command whose usage an error shows has an option, `format csv` or `threads`.
-fn has_option(error: &clap::Error, option: &str) -> bool {
-    let (flag, value) = option.split_once(' ').map_or((option, None), |(flag, value)| (flag, Some(value)));
-    let usage = usage(error);
-    let mut command = CommandLine::command();
+/// The command whose usage an error shows.
+fn misused(error: &clap::Error) -> Option<clap::Command> {
+    let (usage, line) = (usage(error), CommandLine::command());
+    let mut command = usage.split_whitespace().find_map(|word| line.find_subcommand(word))?.clone();
     // Only what is built has the arguments.
     command.build();
-    let mut commands = usage.split_whitespace().filter_map(|word| command.find_subcommand(word));
+    Some(command)
+}
+
+/// Whether a command has an option, `format csv` or `threads`.
+fn has_option(command: &clap::Command, option: &str) -> bool {
+    let (flag, value) = option.split_once(' ').map_or((option, None), |(flag, value)| (flag, Some(value)));
     let takes = |arg: &Arg| {
         value.is_none_or(|value| arg.get_possible_values().iter().any(|known| known.matches(value, true)))
     };
-    commands
-        .next()
-        .is_some_and(|command| command.get_arguments().any(|arg| arg.get_long() == Some(flag) && takes(arg)))
+    command.get_arguments().any(|arg| arg.get_long() == Some(flag) && takes(arg))
 }
 
 /// Drops the guess at what a flag was meant to be, if it has little in common with it.

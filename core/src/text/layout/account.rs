@@ -129,8 +129,8 @@ impl Reading {
         })
     }
 
-    /// Adds a puzzle that is read. One without a blank that fills the puzzle above is its solution, if
-    /// such may be below it.
+    /// Adds a puzzle that is read. One without a blank that fills the puzzle above is its solution,
+    /// if such may be below it.
     pub(super) fn add(&mut self, digits: &[u8], line: u32, characters: u32, may_be_solution: bool) {
         let is_full = !digits.contains(&0);
         let is_below_bad = self.puzzles.last().is_some_and(|last| last.fault.is_some());
@@ -214,7 +214,8 @@ impl Reading {
                 .all(|digits| !digits.contains(&0))
     }
 
-    /// Whether these are the solutions of puzzles of another reading, each on the line of its puzzle.
+    /// Whether these are the solutions of puzzles of another reading, each on the line of its
+    /// puzzle.
     pub(super) fn solves(&self, other: &Self) -> bool {
         if self.puzzles.len() > other.puzzles.len() || !self.is_full() || other.is_full() {
             return false;
@@ -246,13 +247,13 @@ impl Reading {
     }
 }
 
-/// Whether a `0` in a puzzle that is read in `letters` may be a value of an alphabet that begins with it. It
-/// is a blank if there is a value that those do not have, or more of it than of any value. In other sizes
-/// than 16x16, where such alphabets are rare and files from several sources mix blanks, it may be a value
-/// only beside another blank.
+/// Whether a `0` in a puzzle that is read in `letters` may be a value of an alphabet that begins
+/// with it. It is a blank if there is a value that those do not have, or more of it than of any
+/// value. In other sizes than 16x16, where such alphabets are rare and files from several sources
+/// mix blanks, it may be a value only beside another blank.
 ///
-/// Without a `0` the readings do not differ: clues have the same name in both, and so have the cells of a
-/// solution, except for one value without a clue.
+/// Without a `0` the readings do not differ: clues have the same name in both, and so have the
+/// cells of a solution, except for one value without a clue.
 pub(in super::super) fn zeros_may_be_values(
     digits: &[u8],
     zeros: usize,
