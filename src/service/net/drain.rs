@@ -15,14 +15,14 @@ use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body::{Body as HttpBody, Frame, SizeHint};
+use http_body::{Body as HttpBody, SizeHint};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 use tonic::Status;
 use tonic::body::Body;
 
-use crate::service::net::framing::BodyProgress;
+use crate::service::net::framing::{BodyProgress, FramePoll};
 
 /// The bodies that are drained at a time. Further ones are dropped, so that refusals stay cheap.
 static DRAINS: Semaphore = Semaphore::const_new(64);
@@ -75,10 +75,7 @@ impl HttpBody for DrainedBody {
     type Data = Bytes;
     type Error = Status;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut TaskContext<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> FramePoll {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
         match &frame {
             Some(Ok(frame)) => self.progress.received(frame.data_ref().map_or(0, Bytes::len)),
@@ -134,6 +131,7 @@ async fn read_some(mut body: Body) {
 
 #[cfg(test)]
 mod tests {
+    use http_body::Frame;
     use http_body_util::StreamBody;
     use tokio::sync::mpsc;
     use tokio_stream::StreamExt as _;

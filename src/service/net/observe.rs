@@ -36,6 +36,7 @@ use crate::service::metrics::CallMeter;
 use crate::service::net::admission::Admission;
 use crate::service::net::call::{CallSlot, CallState};
 use crate::service::net::deadline::Deadline;
+use crate::service::net::framing::FramePoll;
 use crate::service::net::handle::ConnectionHandle;
 use crate::service::wire::methods::{DeclaredMethod, METHODS};
 use crate::service::wire::status;
@@ -436,10 +437,7 @@ impl HttpBody for ObservedBody {
     type Data = Bytes;
     type Error = Status;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut TaskContext<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> FramePoll {
         let Self { body, call } = &mut *self;
         if call.has_ended {
             return Poll::Ready(None);
