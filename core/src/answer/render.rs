@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Answer, Found, RowForm};
 use crate::grid::Grid;
 use crate::solver::Question;
-use crate::text::{ERROR_PREFIX, Format, PuzzleError};
+use crate::text::{ERROR_PREFIX, Format, GridLines, PuzzleError};
 
 /// The form of an answer. In every form an answer takes whole lines, so answers can be
 /// concatenated.
@@ -122,7 +122,7 @@ impl OutputForm {
                 match &answer.result {
                     Ok(Found::Solution(solution)) => match answer.puzzle {
                         Some(puzzle) if self == Self::PaintedGrid => {
-                            paint_grid(format, solution, puzzle, out);
+                            paint_grid(format, GridLines::Ruled, solution, puzzle, out);
                         }
                         _ => format.write_grid(solution, out),
                     },
@@ -158,8 +158,8 @@ impl FromStr for OutputForm {
 
 /// Writes a grid with the escape sequences of a terminal: bold where `clues` has a digit, green
 /// elsewhere.
-pub fn paint_grid(format: &Format, grid: &Grid, clues: &Grid, out: &mut Vec<u8>) {
-    format.write_grid_with(grid, out, |index, symbol, out| {
+pub fn paint_grid(format: &Format, lines: GridLines, grid: &Grid, clues: &Grid, out: &mut Vec<u8>) {
+    format.write_grid_with(lines, grid, out, |index, symbol, out| {
         let style: &[u8] = match (clues.digits()[index], grid.digits()[index]) {
             (_, 0) => b"\x1b[2m",
             (0, _) => b"\x1b[32m",

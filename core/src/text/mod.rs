@@ -57,6 +57,7 @@ pub use notation::{NoNotation, Notation};
 pub(crate) use positions::{MarkedText, marks_of};
 pub use table::{Column, Delimiter, NoColumnName, NoDelimiter};
 pub(crate) use table::{has_open_quotes, raw_fields};
+pub use write::GridLines;
 
 use alphabet::Codec;
 use json::Keys;

@@ -5,7 +5,60 @@ use std::io::Write as _;
 
 use super::lines::map_9x9;
 use super::{Alphabet, Format, Notation};
-use crate::grid::Grid;
+use crate::grid::{Grid, Order};
+
+/// What a grid is drawn with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GridLines {
+    /// Rulers between the boxes, which [`Notation::Grid`] reads.
+    Ruled,
+    /// A space or a blank line between the boxes, and cells without a space between them.
+    Tight,
+    /// Box-drawing characters around the boxes.
+    Boxed,
+}
+
+impl GridLines {
+    /// The columns that a grid takes.
+    #[must_use]
+    pub const fn width(self, order: Order) -> usize {
+        let (side, b) = (order.side(), order.box_side());
+        match self {
+            Self::Ruled => 2 * side + 2 * b - 3,
+            Self::Tight => side + b - 1,
+            Self::Boxed => 2 * side + 2 * b + 1,
+        }
+    }
+
+    /// What stands in a row: before it, between its cells, between its boxes, and behind it.
+    const fn of_row(self) -> [&'static str; 4] {
+        match self {
+            Self::Ruled => ["", " ", " | ", ""],
+            Self::Tight => ["", "", " ", ""],
+            Self::Boxed => ["│ ", " ", " │ ", " │"],
+        }
+    }
+
+    /// Appends the line above a row of cells, counted from 0, or below the last one, if it has one.
+    fn write_ruler(self, row: usize, order: Order, out: &mut Vec<u8>) {
+        let (side, b) = (order.side(), order.box_side());
+        let [left, dash, cross, right] = match self {
+            _ if !row.is_multiple_of(b) => return,
+            Self::Boxed if row == 0 => ["┌─", "─", "┬", "─┐"],
+            Self::Boxed if row == side => ["└─", "─", "┴", "─┘"],
+            Self::Boxed => ["├─", "─", "┼", "─┤"],
+            _ if row == 0 || row == side => return,
+            Self::Ruled => ["", "-", "+", ""],
+            Self::Tight => [""; 4],
+        };
+        let ruler = vec![dash.repeat(2 * b + 1); b].join(cross);
+        // The outer parts are narrower by one, because there is no space outside of them.
+        let ruler = &ruler[dash.len()..ruler.len() - dash.len()];
+        for part in [left, ruler, right, "\n"] {
+            out.extend_from_slice(part.as_bytes());
+        }
+    }
+}
 
 /// One line of cells, `.` for blanks and `letters` for values above 9; `{:#}` prints rows with
 /// rulers.
@@ -115,33 +168,38 @@ impl Format {
 
     /// Appends rows with rulers between the boxes, which [`Notation::Grid`] reads.
     pub fn write_grid(&self, grid: &Grid, out: &mut Vec<u8>) {
-        self.write_grid_with(grid, out, |_, symbol, out| out.push(symbol));
+        self.write_grid_with(GridLines::Ruled, grid, out, |_, symbol, out| out.push(symbol));
     }
 
-    /// [`Self::write_grid`] with each cell written by `write_cell`, from its index and symbol.
+    /// Appends rows between these lines, with each cell written by `write_cell`, from its index and
+    /// symbol.
     pub fn write_grid_with(
         &self,
+        lines: GridLines,
         grid: &Grid,
         out: &mut Vec<u8>,
         mut write_cell: impl FnMut(usize, u8, &mut Vec<u8>),
     ) {
         let (side, b) = (grid.order().side(), grid.order().box_side());
+        let [before, between_cells, between_boxes, behind] = lines.of_row();
         for (index, &digit) in grid.digits().iter().enumerate() {
             let (row, column) = (index / side, index % side);
-            if column == 0 && row > 0 && row % b == 0 {
-                let ruler = vec!["-".repeat(2 * b + 1); b].join("+");
-                // The outer parts are narrower by one, because there is no space outside of them.
-                out.extend_from_slice(&ruler.as_bytes()[1..ruler.len() - 1]);
-                out.push(b'\n');
+            if column == 0 {
+                lines.write_ruler(row, grid.order(), out);
             }
-            if column > 0 {
-                out.extend_from_slice(if column % b == 0 { b" | " } else { b" " });
-            }
+            let gap = match (column, column % b) {
+                (0, _) => before,
+                (_, 0) => between_boxes,
+                _ => between_cells,
+            };
+            out.extend_from_slice(gap.as_bytes());
             write_cell(index, self.codec.encode(digit), out);
             if column == side - 1 {
+                out.extend_from_slice(behind.as_bytes());
                 out.push(b'\n');
             }
         }
+        lines.write_ruler(side, grid.order(), out);
     }
 
     /// Appends `row column value` for each filled cell, which [`Notation::Triples`] reads.

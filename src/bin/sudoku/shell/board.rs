@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sudoku_stream::grid::{Cell, Digit, Grid, Order};
 use sudoku_stream::techniques::{Candidate, Position};
-use sudoku_stream::text::Format;
+use sudoku_stream::text::{Format, GridLines};
 
 use crate::cli::print;
 
@@ -271,7 +271,7 @@ impl Board {
     fn colour(&self, text: &mut Vec<u8>) {
         let in_conflict: HashSet<usize> =
             self.now.grid.conflicts().flat_map(|c| [c.first.index(), c.second.index()]).collect();
-        self.format.write_grid_with(&self.now.grid, text, |index, symbol, text| {
+        self.format.write_grid_with(GridLines::Ruled, &self.now.grid, text, |index, symbol, text| {
             let style = match (self.now.grid.digits()[index], self.now.origins[index]) {
                 (0, _) => "2",
                 (_, DigitOrigin::Clue) if in_conflict.contains(&index) => "1;31",

@@ -20,7 +20,7 @@ use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::{
     DEFAULT_NODE_LIMIT, Limit, Metrics, Propagation, Search, Step, Stop, Strategy as _, Watcher,
 };
-use sudoku_stream::text::{Format, Problem, PuzzleError};
+use sudoku_stream::text::{Format, GridLines, Problem, PuzzleError};
 
 use crate::cli::by_hand;
 use crate::cli::colour::ColourArgs;
@@ -28,7 +28,6 @@ use crate::cli::input::one_input;
 use crate::cli::pick::{Chosen, PickArgs};
 use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
 use crate::cli::{fit, interrupt, print};
-use picture::PictureLayout;
 use playback::{Next, Playback};
 
 /// The last line of a trace that ends with a solution.
@@ -374,12 +373,9 @@ impl LineViewer<'_> {
     /// Writes a grid and a blank line.
     fn grid(&mut self, grid: &Grid) -> io::Result<()> {
         let mut text = Vec::new();
-        let is_narrow = |columns| PictureLayout::fitting(self.order, columns) != Some(PictureLayout::Ruled);
-        if self.columns.is_some_and(is_narrow) {
-            picture::write_tight(self.format, grid, &mut text);
-        } else {
-            self.format.write_grid(grid, &mut text);
-        }
+        let is_narrow = |columns| picture::fitting(self.order, columns) != Some(GridLines::Ruled);
+        let lines = if self.columns.is_some_and(is_narrow) { GridLines::Tight } else { GridLines::Ruled };
+        self.format.write_grid_with(lines, grid, &mut text, |_, symbol, text| text.push(symbol));
         text.push(b'\n');
         self.out.write_all(&text)
     }

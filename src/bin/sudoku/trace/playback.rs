@@ -11,7 +11,7 @@ use sudoku_stream::text::Format;
 
 use super::history::History;
 use super::keys::PlaybackKey;
-use super::picture::{self, Painter, PictureLayout, Styles};
+use super::picture::{self, Painter, Styles};
 use super::terminal::{self, Terminal, TerminalEvent};
 use super::{SearchEnd, style_of};
 use crate::cli::{fit, print};
@@ -119,7 +119,7 @@ impl<'a> Playback<'a> {
         }
         self.history.show_last();
         let columns = self.columns();
-        let layout = PictureLayout::fitting(self.painter.clues.order(), columns);
+        let layout = picture::fitting(self.painter.clues.order(), columns);
         let mut lines = layout.map_or_else(Vec::new, |layout| {
             let mut lines = self.painter.whole(self.history.shown(), layout, false);
             lines.push(String::new());
@@ -298,7 +298,7 @@ impl<'a> Playback<'a> {
         let (least_columns, least_rows) = picture::smallest(order);
         let mut picture = Vec::with_capacity(lines);
         let mut rows_shown = None;
-        match PictureLayout::fitting(order, columns) {
+        match picture::fitting(order, columns) {
             Some(layout) if for_grid >= least_rows => {
                 let (rows, shown) =
                     self.painter.fitted(self.history.shown(), layout, for_grid, &mut self.top);
