@@ -149,7 +149,7 @@ pub fn solutions(text: &str, limit: u64) -> Result<Vec<Grid>, SolveError> {
     let (mut solutions, mut failed) = (Vec::new(), None);
     let never = AtomicBool::new(false);
     let listed = enumerators.enumerate(Block { text: &text, first_line }, &never, |row| {
-        match &row.event {
+        match &row.result {
             SolutionEvent::Solution { solution, .. } => solutions.push((*solution).clone()),
             SolutionEvent::Error(error) => failed = Some(error.problem.clone()),
             SolutionEvent::End { .. } => {}

@@ -10,7 +10,7 @@ use super::result_rows::ResultRows;
 use super::row_batch::{RowBatch, WaitingRow, unique_problem};
 use super::row_job::{MAX_JOB_BYTES, MIN_BATCH_BYTES, RowJob, Rows};
 use super::row_tally::{Counters, HasCounters};
-use super::{Block, Cancelled, CheckForm, PuzzleReader, PuzzleRow};
+use super::{AnsweredRow, Block, Cancelled, CheckForm, PuzzleReader, PuzzleRow};
 use crate::canon::{Basis, CanonicalForm, Canonizer};
 use crate::grid::{Grid, Order};
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Solver, default_strategy};
@@ -31,21 +31,8 @@ impl Default for CanonTask {
     }
 }
 
-/// One puzzle in its canonical form.
-#[derive(Clone, Debug)]
-pub struct CanonRow<'a> {
-    /// The physical line on which it begins, from 1.
-    pub line: u64,
-    /// The row of a table as it is written, without the newline at its end; empty in other
-    /// notations.
-    pub row: &'a [u8],
-    /// Its line as it is written, like [`PuzzleRow::text`](super::PuzzleRow::text).
-    pub text: &'a [u8],
-    /// The puzzle, unless it could not be read.
-    pub puzzle: Option<&'a Grid>,
-    /// The form, or why there is none.
-    pub result: Result<CanonicalForm, PuzzleError>,
-}
+/// One puzzle in its canonical form, or why it has none.
+pub type CanonRow<'a> = AnsweredRow<'a, Result<CanonicalForm, PuzzleError>>;
 
 /// The numbers of canonical forms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -361,8 +348,7 @@ impl RowJob for CanonJob {
     }
 
     fn write_panic(&self, row: &PuzzleRow<'_>, rows: &mut Rows<'_, CanonTally>) -> bool {
-        let result = Err(PuzzleError { problem: Problem::Internal, line: Some(row.line) });
-        let canon = CanonRow { line: row.line, row: row.row, text: row.text, puzzle: None, result };
+        let canon = row.answered(Err(row.panicked()));
         rows.tally.count(&canon);
         self.write_row(&canon, &mut rows.text);
         true

@@ -9,7 +9,7 @@ use super::result_rows::ResultRows;
 use super::row_batch::{RowBatch, WaitingRow};
 use super::row_job::{MAX_JOB_BYTES, RowJob, Rows};
 use super::row_tally::{Counters, HasCounters};
-use super::{Block, Cancelled, CheckForm, PuzzleRow};
+use super::{AnsweredRow, Block, Cancelled, CheckForm, PuzzleRow};
 use crate::grid::{Grid, Order};
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Enumerator, Limit, Search, Solver, Stop, default_strategy};
 use crate::text::{ERROR_PREFIX, Format, Problem, PuzzleError};
@@ -35,18 +35,7 @@ impl Default for EnumerateTask {
 }
 
 /// One of the events of a puzzle: its solutions, then perhaps an error, then its end.
-#[derive(Clone, Debug)]
-pub struct SolutionRow<'a> {
-    /// The physical line on which the puzzle begins, from 1.
-    pub line: u64,
-    /// The row of a table as it is written, without the newline at its end; empty in other
-    /// notations.
-    pub row: &'a [u8],
-    /// The puzzle, unless it could not be read.
-    pub puzzle: Option<&'a Grid>,
-    /// What is found.
-    pub event: SolutionEvent<'a>,
-}
+pub type SolutionRow<'a> = AnsweredRow<'a, SolutionEvent<'a>>;
 
 /// What is found of a puzzle.
 #[derive(Clone, Debug)]
@@ -84,7 +73,7 @@ pub struct EnumerateTally {
 impl EnumerateTally {
     /// Counts an event.
     pub fn count(&mut self, row: &SolutionRow<'_>) {
-        match &row.event {
+        match &row.result {
             SolutionEvent::Solution { .. } => self.solutions += 1,
             SolutionEvent::Error(error) => *self.errors.entry(error.code()).or_default() += 1,
             SolutionEvent::End { is_cut_off } => {
@@ -120,7 +109,7 @@ impl HasCounters for EnumerateTally {
 /// let block = Block { text: b"1234............\n123...4.........\n", first_line: 1 };
 /// let mut tally = EnumerateTally::default();
 /// enumerators.enumerate(block, &AtomicBool::new(false), |row| {
-///     if let SolutionEvent::Solution { solution, .. } = row.event {
+///     if let SolutionEvent::Solution { solution, .. } = row.result {
 ///         assert!(solution.to_string().starts_with("1234"));
 ///     }
 ///     tally.count(row);
@@ -208,10 +197,10 @@ impl Lister {
             return Err(Cancelled);
         }
         self.solver.search_batch(&mut rows.batch, &limit);
-        for WaitingRow { line, row, state, broken, .. } in rows.take_rows() {
-            let row = &text[row];
-            let mut tell = |puzzle: Option<&Grid>, event: SolutionEvent<'_>| {
-                visit(&SolutionRow { line, row, puzzle, event })
+        for WaitingRow { line, row, text: own, state, broken } in rows.take_rows() {
+            let (row, text) = (&text[row], &text[own]);
+            let mut tell = |puzzle: Option<&Grid>, result: SolutionEvent<'_>| {
+                visit(&SolutionRow { line, row, text, puzzle, result })
             };
             let error = |problem| SolutionEvent::Error(PuzzleError { problem, line: Some(line) });
             let (told, is_cut_off) = match state {
@@ -316,11 +305,11 @@ impl SolutionsJob {
     /// Appends what is told of a puzzle: one line for each solution and for an error, none for its
     /// end.
     fn write_row(&self, told: &SolutionRow<'_>, out: &mut Vec<u8>) {
-        if matches!(told.event, SolutionEvent::End { .. }) {
+        if matches!(told.result, SolutionEvent::End { .. }) {
             return;
         }
         let Some(rows) = &self.rows else {
-            match &told.event {
+            match &told.result {
                 SolutionEvent::Solution { solution, .. } => self.format().write_line(solution.digits(), out),
                 SolutionEvent::Error(error) => {
                     out.extend_from_slice(format!("{ERROR_PREFIX}{error}\n").as_bytes());
@@ -330,7 +319,7 @@ impl SolutionsJob {
             return;
         };
         let mut row = rows.begin(told.line, told.row, told.puzzle, self.format(), out);
-        match &told.event {
+        match &told.result {
             SolutionEvent::Solution { number, solution } => {
                 row.number(*number);
                 row.cells(*solution, self.format());
@@ -375,14 +364,14 @@ impl RowJob for SolutionsJob {
             self.write_row(row, &mut rows.text);
             rows.tally.count(row);
             // The clock is not looked at for each of many puzzles with one solution.
-            rows.end_row(matches!(row.event, SolutionEvent::Solution { number: 2.., .. }))
+            rows.end_row(matches!(row.result, SolutionEvent::Solution { number: 2.., .. }))
         })
     }
 
     fn write_panic(&self, row: &PuzzleRow<'_>, rows: &mut Rows<'_, EnumerateTally>) -> bool {
-        let error = PuzzleError { problem: Problem::Internal, line: Some(row.line) };
-        for event in [SolutionEvent::Error(error), SolutionEvent::End { is_cut_off: false }] {
-            let told = SolutionRow { line: row.line, row: row.row, puzzle: None, event };
+        let error = SolutionEvent::Error(row.panicked());
+        for event in [error, SolutionEvent::End { is_cut_off: false }] {
+            let told = row.answered(event);
             self.write_row(&told, &mut rows.text);
             rows.tally.count(&told);
         }

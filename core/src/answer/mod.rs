@@ -83,7 +83,7 @@ pub use enumerators::{EnumerateTally, EnumerateTask, Enumerators, SolutionEvent,
 pub use minimizer::{MinimizeJob, MinimizeTally, MinimizeTask};
 pub use next_step::{HINT_EFFORT, NextStep, Outlook, Stuck, next_step, outlook};
 pub use puzzle_reader::{DigitReader, PuzzleReader, TextReader};
-pub use puzzle_rows::{PuzzleRow, read_rows};
+pub use puzzle_rows::{AnsweredRow, PuzzleRow, read_rows};
 pub use rater::{RateJob, RateTally, RateTask, RatedPuzzle, RatedRow, Raters, verdict};
 pub use render::{NoOutputForm, OutputForm, paint_grid};
 pub use row_job::{MAX_JOB_BYTES, MIN_BATCH_BYTES, MIN_JOB_BYTES, RowJob, RowTaker, Rows};

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use super::Block;
 use crate::grid::Grid;
-use crate::text::{Format, Problem, Records};
+use crate::text::{Format, Problem, PuzzleError, Records};
 
 /// A puzzle, and the text that it stands in.
 #[derive(Clone, Debug)]
@@ -23,6 +23,33 @@ pub struct PuzzleRow<'a> {
     pub puzzle: Result<&'a Grid, Problem>,
     /// The puzzle if it breaks the rules.
     pub broken: Option<&'a Grid>,
+}
+
+/// What was found about a puzzle, and the text that it stands in.
+#[derive(Clone, Debug)]
+pub struct AnsweredRow<'a, T> {
+    /// The physical line on which it begins, from 1.
+    pub line: u64,
+    /// The row of a table, like [`PuzzleRow::row`].
+    pub row: &'a [u8],
+    /// Its line, like [`PuzzleRow::text`].
+    pub text: &'a [u8],
+    /// The puzzle, unless it could not be read.
+    pub puzzle: Option<&'a Grid>,
+    /// What was found.
+    pub result: T,
+}
+
+impl<'a> PuzzleRow<'a> {
+    /// The row with a result that is about no puzzle.
+    pub(super) const fn answered<T>(&self, result: T) -> AnsweredRow<'a, T> {
+        AnsweredRow { line: self.line, row: self.row, text: self.text, puzzle: None, result }
+    }
+
+    /// The error of a puzzle whose answer panicked.
+    pub(super) const fn panicked(&self) -> PuzzleError {
+        PuzzleError { problem: Problem::Internal, line: Some(self.line) }
+    }
 }
 
 /// Reads every puzzle of a block and passes it to `visit`, in order. A line that is longer than

@@ -12,7 +12,7 @@ use super::result_rows::ResultRows;
 use super::row_batch::{RowBatch, WaitingRow, unique_problem};
 use super::row_job::{MIN_JOB_BYTES, RowJob, Rows};
 use super::row_tally::{Counters, HasCounters};
-use super::{Block, Cancel, Cancelled, CheckForm, PuzzleRow, add_counts};
+use super::{AnsweredRow, Block, Cancel, Cancelled, CheckForm, PuzzleRow, add_counts};
 use crate::grid::{Grid, Order};
 use crate::poison::IgnorePoison as _;
 use crate::solver::{
@@ -61,19 +61,8 @@ pub struct RatedPuzzle {
     pub search: Option<Metrics>,
 }
 
-/// One puzzle that was rated.
-#[derive(Clone, Debug)]
-pub struct RatedRow<'a> {
-    /// The physical line on which it begins, from 1.
-    pub line: u64,
-    /// The row of a table as it is written, without the newline at its end; empty in other
-    /// notations.
-    pub row: &'a [u8],
-    /// The puzzle, unless it could not be read.
-    pub puzzle: Option<&'a Grid>,
-    /// The rating, or why there is none: the puzzle is bad, or has none or several solutions.
-    pub result: Result<RatedPuzzle, PuzzleError>,
-}
+/// One puzzle with its rating, or why it has none: it is bad, or has none or several solutions.
+pub type RatedRow<'a> = AnsweredRow<'a, Result<RatedPuzzle, PuzzleError>>;
 
 impl RatedRow<'_> {
     /// The stable code of the result: `rated`, `above`, `beyond`, or that of the error.
@@ -349,7 +338,7 @@ impl PuzzleRater {
         } else {
             Vec::new()
         };
-        for WaitingRow { line, row, text: _, state, broken } in rows.take_rows() {
+        for WaitingRow { line, row, text: own, state, broken } in rows.take_rows() {
             let error = |problem| PuzzleError { problem, line: Some(line) };
             let (puzzle, result) = match state {
                 Err(problem) => (broken.as_ref(), Err(error(problem))),
@@ -372,7 +361,7 @@ impl PuzzleRater {
                     (Some(&self.puzzle), result)
                 }
             };
-            let rated = RatedRow { line, row: &text[row], puzzle, result };
+            let rated = RatedRow { line, row: &text[row], text: &text[own], puzzle, result };
             tally.count(&rated);
             visit(&rated);
         }
@@ -513,8 +502,7 @@ impl RowJob for RateJob {
     }
 
     fn write_panic(&self, row: &PuzzleRow<'_>, rows: &mut Rows<'_, RateTally>) -> bool {
-        let result = Err(PuzzleError { problem: Problem::Internal, line: Some(row.line) });
-        let rated = RatedRow { line: row.line, row: row.row, puzzle: None, result };
+        let rated = row.answered(Err(row.panicked()));
         rows.tally.count(&rated);
         self.write_row(&rated, &mut rows.text);
         true
