@@ -155,11 +155,9 @@ const LONG_FUNCTIONS: &[(&str, &str)] = &[
 /// The files and folders of a folder that use each other in a circle. Nothing is added to this list.
 #[rustfmt::skip]
 const CIRCLES: &[(&str, &[&str])] = &[
-    ("bin/sudoku/cli", &["by_hand", "input", "interrupt", "progress", "typed", "value"]),
+    ("bin/sudoku/cli", &["interrupt", "progress"]),
     ("bin/sudokud", &["effective", "flags"]),
-    ("input", &["columnar", "compression", "error", "kind", "npy"]),
-    ("offline/columnar", &["cells", "encoder"]),
-    ("service/net", &["admission", "capacity", "connection", "handle", "listen", "observe"]),
+    ("service/net", &["capacity", "handle"]),
     ("techniques", &["chains", "hunt"]),
     ("techniques/chains", &["closure", "dynamic", "multiple", "nested", "single"]),
     ("text", &["alphabet", "apart", "cell", "columns", "detect", "json", "layout", "lines", "misfit", "notation", "positions", "rewrite", "table"]),

@@ -4,26 +4,14 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::GzDecoder;
 
+use super::BUFFER_BYTES;
+use super::error::Refusal;
 use super::kind::Compression;
 
 /// The most memory that a decompressor may take.
 ///
 /// Its files say how far back they refer. `xz -9` and `zstd --ultra -22` take 64 MiB and 128 MiB.
 const MAX_WINDOW_BYTES: u32 = 256 << 20;
-
-/// The compressed bytes that are read at a time.
-pub(super) const BUFFER_BYTES: usize = 64 * 1024;
-
-/// The refusal of an input that is found only while it is read; ends what follows its name.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct Refusal(pub(super) String);
-
-impl Refusal {
-    pub(super) fn error(what: impl Into<String>) -> io::Error {
-        io::Error::other(Self(what.into()))
-    }
-}
 
 /// The content of a compressed stream. Several compressed one after another are read as one.
 ///

@@ -3,8 +3,18 @@
 use std::io;
 
 use super::MAX_PASSED_BYTES;
-use super::compression::Refusal;
 use crate::text::{FormatError, MAX_PUZZLE_BYTES, Misfit, Problem, PuzzleError};
+
+/// The refusal of an input that is found only while it is read; ends what follows its name.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Refusal(pub(super) String);
+
+impl Refusal {
+    pub(super) fn error(what: impl Into<String>) -> io::Error {
+        io::Error::other(Self(what.into()))
+    }
+}
 
 /// The error of an input that cannot be read, or not to its end.
 #[derive(Debug, thiserror::Error)]

@@ -81,6 +81,9 @@ pub use source::Source;
 pub use stamp::{FileId, Version};
 pub use validate::{ValidateError, validate};
 
+/// The compressed bytes that are read at a time.
+const BUFFER_BYTES: usize = 64 * 1024;
+
 /// The default of [`Reader::read_in_chunks_of`]: about 1,600 puzzles of 81 cells.
 pub const CHUNK_BYTES: usize = 128 * 1024;
 

@@ -7,7 +7,8 @@
 
 use std::io::{self, Read};
 
-use super::compression::{BUFFER_BYTES, Refusal};
+use super::BUFFER_BYTES;
+use super::error::Refusal;
 use crate::counted::counted;
 use crate::grid::Order;
 use crate::text::unwritable_value;

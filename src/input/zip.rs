@@ -12,8 +12,9 @@ use std::os::unix::fs::FileExt as _;
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
+use super::BUFFER_BYTES;
 use super::InputError;
-use super::compression::{BUFFER_BYTES, Refusal};
+use super::error::Refusal;
 use super::kind::{Named, OFFICE};
 
 const LOCAL_HEADER: u32 = 0x0403_4B50;

@@ -45,7 +45,7 @@ use crate::service::net::grpc_only::GrpcOnlyLayer;
 use crate::service::net::http1::{self, Http1Limits};
 use crate::service::net::http2::{self, Http2Limits, IdleTimeout};
 use crate::service::net::listen::{ListenAddress, ListenProblem, Listening};
-use crate::service::net::observe::{ObserveLayer, method_labels, protocol_labels, stream_labels};
+use crate::service::net::observe::{ObserveLayer, protocol_labels};
 use crate::service::net::origin::BrowserAccess;
 use crate::service::net::tls::{Tls, TlsError};
 use crate::service::net::tokens::{TokenError, Tokens};
@@ -59,6 +59,7 @@ use crate::service::rpc::stream;
 use crate::service::rpc::trace;
 use crate::service::rpc::unary;
 use crate::service::sched::pools::{PoolError, WorkerPools};
+use crate::service::wire::methods::{method_labels, stream_labels};
 use crate::service::wire::proto;
 use crate::service::wire::proto::sudoku_service_server::{SudokuService, SudokuServiceServer};
 

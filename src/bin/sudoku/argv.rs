@@ -13,8 +13,8 @@ use clap::{Arg, CommandFactory as _, Subcommand as _};
 use sudoku_stream::answer::OutputForm;
 use sudoku_stream::generate::Difficulty;
 use sudoku_stream::grid::Order;
+use sudoku_stream::text::Hint;
 
-use crate::cli::input::FormatArgs;
 use crate::cli::typed::{self, TypedArgument};
 use crate::{Command, CommandLine};
 
@@ -114,7 +114,7 @@ fn is_puzzle_like_a_flag(arg: &OsStr) -> bool {
     bytes.first() == Some(&b'-')
         && Order::from_cells(bytes.len()).is_some_and(|order| order.side() > 1)
         && bytes.iter().all(is_cell)
-        && typed::read(bytes, &FormatArgs::default()) != TypedArgument::Other
+        && typed::read(bytes, &Hint::default()) != TypedArgument::Other
         && !Path::new(arg).exists()
 }
 

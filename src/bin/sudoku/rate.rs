@@ -12,7 +12,7 @@ use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
 use sudoku_stream::techniques::{DEFAULT_EFFORT, Score};
 use sudoku_stream::text::{Format, Problem, PuzzleError};
 
-use crate::cli::by_hand::{self, TechniqueArgs};
+use crate::cli::by_hand::TechniqueArgs;
 use crate::cli::input::{Input, InputArgs};
 use crate::cli::print;
 use crate::cli::resume::{RowArgs, RowsRun};
@@ -43,7 +43,7 @@ pub struct RateArgs {
     input: InputArgs,
 
     /// Stop at a step with a higher rating, as in 7.0, and say `above`
-    #[arg(long, value_name = "RATING", value_parser = by_hand::score)]
+    #[arg(long, value_name = "RATING", value_parser = value::score)]
     up_to: Option<Score>,
 
     #[command(flatten)]

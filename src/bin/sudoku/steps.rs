@@ -46,7 +46,7 @@ pub struct StepsArgs {
     techniques: TechniqueArgs,
 
     /// Stop before a step with a higher rating, as in 7.0
-    #[arg(long, value_name = "RATING", value_parser = by_hand::score)]
+    #[arg(long, value_name = "RATING", value_parser = value::score)]
     up_to: Option<Score>,
 
     /// Draw the board at every step that is no single

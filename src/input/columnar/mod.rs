@@ -24,7 +24,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::{ColumnDescPtr, Type};
 
-use super::compression::Refusal;
+use super::error::Refusal;
 use crate::pipeline::{Panicked, catch_panic};
 use fields::Meaning;
 pub use pages::FileBytes;

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
-use crate::input::compression::Refusal;
+use crate::input::error::Refusal;
 
 /// The most bytes of pages that are decoded for one batch of rows, of all columns together.
 pub(super) const MAX_BATCH_BYTES: u64 = 256 << 20;

@@ -19,7 +19,7 @@ use parquet::schema::types::ColumnDescPtr;
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::CParameter;
 
-use super::encoder::{ColumnBytes, EncodedColumn};
+use super::file::{ColumnBytes, EncodedColumn};
 use super::values::ColumnValues;
 
 /// The bytes of a page's header, or a few more.

@@ -4,21 +4,20 @@
 //! batch. So the bytes of a file are the same, however the rows come.
 
 use std::collections::VecDeque;
-use std::io::{self, Cursor, Read};
+use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use bytes::{Buf as _, Bytes};
 use parquet::column::page::PageWriter;
-use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
+use parquet::column::writer::{ColumnWriter, get_column_writer};
 use parquet::errors::Result;
 use parquet::file::properties::WriterPropertiesPtr;
-use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 
 use super::cells::{CellEncoder, CellPage, close_cells};
+use super::file::{ColumnBytes, EncodedColumn};
 use super::values::{ColumnValues, ValueKind};
 use super::written;
 
@@ -56,12 +55,6 @@ enum EncoderJob {
 struct EncodedGroup {
     columns: Vec<EncodedColumn>,
     pages: Vec<CellPage>,
-}
-
-/// A column in a row group.
-pub(super) struct EncodedColumn {
-    pub(super) bytes: ColumnBytes,
-    pub(super) close: ColumnCloseResult,
 }
 
 impl Encoders {
@@ -207,41 +200,4 @@ fn encode_group(
     };
     let columns = sinks.into_iter().zip(closed).map(column).collect::<Result<_>>()?;
     Ok(Some(EncodedGroup { columns, pages }))
-}
-
-/// The bytes of a column in a row group, in pieces.
-pub(super) struct ColumnBytes(pub(super) Vec<Bytes>);
-
-impl Length for ColumnBytes {
-    fn len(&self) -> u64 {
-        self.0.iter().map(|piece| piece.len() as u64).sum()
-    }
-}
-
-impl ChunkReader for ColumnBytes {
-    type T = PiecesInTurn;
-
-    fn get_read(&self, start: u64) -> Result<PiecesInTurn> {
-        let mut pieces = PiecesInTurn(self.0.iter().map(|piece| Cursor::new(piece.clone())).collect());
-        io::copy(&mut pieces.by_ref().take(start), &mut io::sink())?;
-        Ok(pieces)
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        let mut bytes = vec![0; length];
-        self.get_read(start)?.read_exact(&mut bytes)?;
-        Ok(bytes.into())
-    }
-}
-
-/// Pieces that are read one after another.
-pub(super) struct PiecesInTurn(VecDeque<Cursor<Bytes>>);
-
-impl Read for PiecesInTurn {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.0.front().is_some_and(|piece| !piece.has_remaining()) {
-            self.0.pop_front();
-        }
-        self.0.front_mut().map_or(Ok(0), |piece| piece.read(buffer))
-    }
 }

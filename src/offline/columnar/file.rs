@@ -3,18 +3,20 @@
 //! What is kept of a row group is copied while answers to it are still found, and what is added
 //! follows at its end.
 
-use std::io::{self, BufWriter, Write};
+use std::collections::VecDeque;
+use std::io::{self, BufWriter, Cursor, Read, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use bytes::{Buf as _, Bytes};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::Result;
 use parquet::file::properties::WriterPropertiesPtr;
+use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::TypePtr;
 
-use super::encoder::EncodedColumn;
 use super::written;
 use crate::input::{ParquetFile, isolated};
 
@@ -129,4 +131,47 @@ fn add<W: Write + Send>(
     columns: Vec<EncodedColumn>,
 ) -> Result<()> {
     columns.into_iter().try_for_each(|column| group.append_column(&column.bytes, column.close))
+}
+
+/// A column in a row group.
+pub(super) struct EncodedColumn {
+    pub(super) bytes: ColumnBytes,
+    pub(super) close: ColumnCloseResult,
+}
+
+/// The bytes of a column in a row group, in pieces.
+pub(super) struct ColumnBytes(pub(super) Vec<Bytes>);
+
+impl Length for ColumnBytes {
+    fn len(&self) -> u64 {
+        self.0.iter().map(|piece| piece.len() as u64).sum()
+    }
+}
+
+impl ChunkReader for ColumnBytes {
+    type T = PiecesInTurn;
+
+    fn get_read(&self, start: u64) -> Result<PiecesInTurn> {
+        let mut pieces = PiecesInTurn(self.0.iter().map(|piece| Cursor::new(piece.clone())).collect());
+        io::copy(&mut pieces.by_ref().take(start), &mut io::sink())?;
+        Ok(pieces)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        let mut bytes = vec![0; length];
+        self.get_read(start)?.read_exact(&mut bytes)?;
+        Ok(bytes.into())
+    }
+}
+
+/// Pieces that are read one after another.
+pub(super) struct PiecesInTurn(VecDeque<Cursor<Bytes>>);
+
+impl Read for PiecesInTurn {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.0.front().is_some_and(|piece| !piece.has_remaining()) {
+            self.0.pop_front();
+        }
+        self.0.front_mut().map_or(Ok(0), |piece| piece.read(buffer))
+    }
 }

@@ -49,9 +49,9 @@ use crate::service::net::deadline;
 use crate::service::net::drain::drain;
 use crate::service::net::framing::{BodyProgress, Framing, TakePlace, WholeMessages};
 use crate::service::net::handle::ConnectionHandle;
-use crate::service::net::observe::is_bidirectional;
 use crate::service::net::tokens::{Caller, Tokens, token_in};
 use crate::service::net::unpack::{Aside, Encoding, Unpacked};
+use crate::service::wire::methods::is_bidirectional;
 use crate::service::wire::status::{
     MAX_STREAMS, busy, header_invalid, message_over_limit, not_posted, share_reached, streams_quota_reached,
     unauthenticated, work_broke_down,

@@ -23,7 +23,7 @@ use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep, timeout};
@@ -37,9 +37,9 @@ use tower::Service;
 use crate::service::metrics::{self, OpenConnection};
 use crate::service::net::capacity::{ConnectionCapacity, Entered};
 use crate::service::net::control_frames::ReceivedFrames;
-use crate::service::net::handle::{ConnectionHandle, LEAVE_TIME, Peer, Placed};
+use crate::service::net::handle::{ConnectionHandle, LEAVE_TIME, Placed};
 use crate::service::net::http1_heads::RequestHeads;
-use crate::service::net::listen::Listening;
+use crate::service::net::listen::{Accepting, Listening};
 use crate::service::net::tls::Tls;
 
 /// The pause of accepting after an error.
@@ -187,36 +187,6 @@ pub(crate) async fn accept(
                 _ = handle.asked_to_leave(None) => {}
             }
         });
-    }
-}
-
-/// What connections come in by.
-pub(crate) enum Listener {
-    Tcp(TcpListener),
-    Unix(UnixListener),
-}
-
-/// An accepted socket.
-enum Accepting {
-    Tcp(TcpStream),
-    Unix(UnixStream),
-}
-
-impl Listener {
-    async fn accept(&self) -> io::Result<(Accepting, Peer)> {
-        match self {
-            Self::Tcp(listener) => {
-                let (socket, peer) = listener.accept().await?;
-                // Without it small answers wait for the peer's acknowledgement. A socket that
-                // refuses the option still works.
-                let _ = socket.set_nodelay(true);
-                Ok((Accepting::Tcp(socket), Peer::Network(peer)))
-            }
-            Self::Unix(listener) => {
-                let (socket, _) = listener.accept().await?;
-                Ok((Accepting::Unix(socket), Peer::Local))
-            }
-        }
     }
 }
 

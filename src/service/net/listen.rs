@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use tokio::net::{TcpListener, TcpSocket, UnixListener, lookup_host};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream, lookup_host};
 
-use crate::service::net::connection::Listener;
+use crate::service::net::handle::Peer;
 
 /// The prefix of a path.
 const UNIX: &str = "unix:";
@@ -85,6 +85,36 @@ impl fmt::Display for ListenAddress {
             Self::Name(name) => f.write_str(name),
             Self::Unix(path) => write!(f, "{UNIX}{}", path.display()),
             Self::Bound(_) | Self::BoundUnix(_) => f.write_str("a socket of the service manager"),
+        }
+    }
+}
+
+/// What connections come in by.
+pub(crate) enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+/// An accepted socket.
+pub(super) enum Accepting {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Listener {
+    pub(super) async fn accept(&self) -> io::Result<(Accepting, Peer)> {
+        match self {
+            Self::Tcp(listener) => {
+                let (socket, peer) = listener.accept().await?;
+                // Without it small answers wait for the peer's acknowledgement. A socket that
+                // refuses the option still works.
+                let _ = socket.set_nodelay(true);
+                Ok((Accepting::Tcp(socket), Peer::Network(peer)))
+            }
+            Self::Unix(listener) => {
+                let (socket, _) = listener.accept().await?;
+                Ok((Accepting::Unix(socket), Peer::Local))
+            }
         }
     }
 }

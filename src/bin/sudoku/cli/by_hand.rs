@@ -10,8 +10,7 @@ use sudoku_stream::answer::{CandidateGrid, Outlook, StepMarks, outlook};
 use sudoku_stream::grid::{Cell, Order};
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Limit, default_strategy};
 use sudoku_stream::techniques::{
-    Candidate, Chain, Family, Implication, Kind, Position, Score, Step, Technique, TechniqueError,
-    TechniqueSet, Why,
+    Candidate, Chain, Family, Implication, Kind, Position, Step, Technique, TechniqueSet, Why,
 };
 use sudoku_stream::text::Format;
 
@@ -62,25 +61,6 @@ impl TechniqueArgs {
         set.check_for(order)?;
         Ok(set)
     }
-}
-
-/// Reads names of techniques and families.
-pub fn techniques(text: &str) -> Result<TechniqueSet, String> {
-    let set: TechniqueSet = text.parse().map_err(|error: TechniqueError| error.to_string())?;
-    if set.is_empty() { Err("No technique is named.".to_owned()) } else { Ok(set) }
-}
-
-/// Reads the name of a technique.
-pub fn technique(text: &str) -> Result<Technique, String> {
-    text.parse().map_err(|_| {
-        let names: Vec<&str> = Technique::ALL.iter().map(|technique| technique.name()).collect();
-        format!("there is no such technique. There are {}", names.join(", "))
-    })
-}
-
-/// Reads a rating.
-pub fn score(text: &str) -> Result<Score, String> {
-    text.parse().map_err(|error: sudoku_stream::techniques::ScoreError| error.to_string())
 }
 
 /// What lies ahead of a position.
@@ -225,12 +205,13 @@ fn kind_name(kind: Kind) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::value::{read_technique, read_techniques, score};
     use super::*;
 
     #[test]
     fn names_of_techniques_are_read() {
         let args = |only: Option<&str>, no_uniqueness| TechniqueArgs {
-            only: only.map(|text| techniques(text).unwrap()),
+            only: only.map(|text| read_techniques(text).unwrap()),
             no_uniqueness,
         };
         assert_eq!(args(None, false).set().unwrap(), TechniqueSet::ALL);
@@ -241,9 +222,11 @@ mod tests {
         assert!(forcing.set_for(Order::NINE).is_ok() && forcing.set_for(Order::ALL[3]).is_err());
         assert!(args(Some("forcing,singles"), false).set_for(Order::ALL[3]).is_ok());
         for (text, wanted) in [("", "No technique is named."), ("xwong", "Families are singles, direct")] {
-            assert!(techniques(text).unwrap_err().contains(wanted), "{text}");
+            assert!(read_techniques(text).unwrap_err().contains(wanted), "{text}");
         }
-        assert!(technique("x wing").is_ok() && technique("fish").unwrap_err().contains("swordfish"));
+        assert!(
+            read_technique("x wing").is_ok() && read_technique("fish").unwrap_err().contains("swordfish")
+        );
         assert!(score("7.1").is_ok() && score("21").unwrap_err().contains("1.0 to 20.0"));
     }
 }

@@ -153,7 +153,7 @@ impl InputArgs {
         }
         let path = Path::new(argument);
         let Err(error) = fs::metadata(path) else { return Ok(InputKind::File(path.to_owned())) };
-        match typed::read(argument.as_bytes(), &self.format) {
+        match typed::read(argument.as_bytes(), &self.format.hint()) {
             TypedArgument::Puzzle(text) => Ok(InputKind::Typed(text)),
             TypedArgument::Nearly(hint) => bail!("{}: {error}. {hint}", path.display()),
             TypedArgument::Other => bail!("{}: {error}", path.display()),

@@ -9,8 +9,6 @@ use sudoku_stream::text::{
     skip_lines_above,
 };
 
-use super::input::FormatArgs;
-
 /// A puzzle that was typed, and how it was written.
 pub type Typed = (Format, Grid);
 
@@ -63,7 +61,7 @@ pub fn first_puzzle(text: &[u8], hint: &Hint) -> Result<(Typed, bool), FormatErr
 /// Reads an argument as a puzzle: as many characters of cells as a puzzle has, white space between
 /// them or not, or a text in any layout that is recognised. A single cell is a puzzle only where
 /// the size was given as 1.
-pub fn read(argument: &[u8], format: &FormatArgs) -> TypedArgument {
+pub fn read(argument: &[u8], hint: &Hint) -> TypedArgument {
     let argument = argument.trim_ascii();
     if argument.contains(&b'\n') {
         let cells = argument.iter().filter(|&&byte| is_digit_or_blank(byte) || b" \t\r\n|+=".contains(&byte));
@@ -79,18 +77,18 @@ pub fn read(argument: &[u8], format: &FormatArgs) -> TypedArgument {
     }
     let cells: Vec<char> = text.chars().filter(|symbol| !symbol.is_ascii_whitespace()).collect();
     let text: String = cells.iter().collect();
-    let order = match format.size {
+    let order = match hint.order {
         Some(order) => Some(order),
         None => Order::from_cells(cells.len()).filter(|order| order.side() > 1),
     };
     let has_length = order.filter(|order| order.cells() == cells.len());
     // Cells are counted first, because that is quickest and nearly always enough.
-    let bad_column = has_length.and_then(|order| bad_cell(&text, order, format));
+    let bad_column = has_length.and_then(|order| bad_cell(&text, order, hint));
     if has_length.is_some() && bad_column.is_none() {
         return TypedArgument::Puzzle(text.into_bytes());
     }
     let is_puzzle = |(puzzle, has_more): (Typed, bool)| puzzle.0.order().side() > 1 && !has_more;
-    if first_puzzle(argument, &format.hint()).is_ok_and(is_puzzle) {
+    if first_puzzle(argument, hint).is_ok_and(is_puzzle) {
         return TypedArgument::Puzzle(argument.to_vec());
     }
     if has_length_of_pencil_marks(cells.len()) && read_positions(text.as_bytes()).is_some() {
@@ -114,8 +112,8 @@ pub fn read(argument: &[u8], format: &FormatArgs) -> TypedArgument {
             order.cells()
         ))
     };
-    let is_other = |other: &Order| other.side() > 1 && bad_cell(&text, *other, format).is_none();
-    if let (Some(order), Some(_)) = (format.size, Order::from_cells(cells.len()).filter(is_other)) {
+    let is_other = |other: &Order| other.side() > 1 && bad_cell(&text, *other, hint).is_none();
+    if let (Some(order), Some(_)) = (hint.order, Order::from_cells(cells.len()).filter(is_other)) {
         return wrong_length(order);
     }
     let nearest = order.or_else(|| {
@@ -135,9 +133,9 @@ pub fn read(argument: &[u8], format: &FormatArgs) -> TypedArgument {
 
 /// The column, from 1, of the first character that is no cell, in the alphabet that reads most of
 /// the text; `None` if one reads all of it.
-fn bad_cell(text: &str, order: Order, format: &FormatArgs) -> Option<usize> {
+fn bad_cell(text: &str, order: Order, hint: &Hint) -> Option<usize> {
     let named = [Alphabet::Letters, Alphabet::Ascii, Alphabet::Alpha, Alphabet::Hex];
-    let alphabets = format.alphabet.as_ref().map_or(&named[..], slice::from_ref);
+    let alphabets = hint.alphabet.as_ref().map_or(&named[..], slice::from_ref);
     let mut grid = Grid::empty(order);
     let mut furthest = 1;
     for alphabet in alphabets {
@@ -173,7 +171,7 @@ mod tests {
     const EASY: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
 
     fn typed(argument: &str) -> TypedArgument {
-        read(argument.as_bytes(), &FormatArgs::default())
+        read(argument.as_bytes(), &Hint::default())
     }
 
     fn puzzle(cells: &str) -> TypedArgument {
@@ -203,7 +201,7 @@ mod tests {
     #[test]
     fn one_cell_is_a_puzzle_only_where_its_size_is_given() {
         assert_eq!(typed("5"), TypedArgument::Other);
-        let size = FormatArgs { size: Order::from_side(1), ..FormatArgs::default() };
+        let size = Hint { order: Order::from_side(1), ..Hint::default() };
         assert_eq!(read(b"1", &size), puzzle("1"));
     }
 
@@ -216,7 +214,7 @@ mod tests {
             typed(&damaged),
             nearly("It has 81 characters like a 9x9 puzzle, but '!' in column 14 is no cell.")
         );
-        let size = FormatArgs { size: Order::from_side(16), ..FormatArgs::default() };
+        let size = Hint { order: Order::from_side(16), ..Hint::default() };
         assert_eq!(read(EASY.as_bytes(), &size), nearly("It has 81 cells; a 16x16 puzzle has 256."));
         assert_eq!(read(b"abcdefghijklmnop", &size), TypedArgument::Other);
     }

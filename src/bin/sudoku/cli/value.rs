@@ -10,10 +10,9 @@ use sudoku_stream::canon::Basis;
 use sudoku_stream::generate::{Difficulty, Grids, Symmetry};
 use sudoku_stream::grid::Order;
 use sudoku_stream::solver::{DEFAULT_COUNT_LIMIT, Question, STRATEGIES, Strategy};
-use sudoku_stream::techniques::{Family, Technique, TechniqueSet};
+use sudoku_stream::techniques::{Family, Score, ScoreError, Technique, TechniqueError, TechniqueSet};
 use sudoku_stream::text::{Alphabet, Delimiter, Notation};
 
-use super::by_hand;
 pub use crate::completion::backend;
 use crate::completion::{Completed, names};
 use crate::number::size;
@@ -87,14 +86,33 @@ pub fn plain<T: Clone + Send + Sync + 'static>(
 /// The name of a technique.
 pub fn technique() -> impl TypedValueParser<Value = Technique> {
     let names = Technique::ALL.iter().map(|technique| technique.name()).collect();
-    Completed { parser: by_hand::technique, names }
+    Completed { parser: read_technique, names }
 }
 
 /// Names of techniques and families.
 pub fn techniques() -> impl TypedValueParser<Value = TechniqueSet> {
     let families = Family::ALL.iter().map(|family| family.name());
     let names = families.chain(Technique::ALL.iter().map(|technique| technique.name())).collect();
-    Completed { parser: by_hand::techniques, names }
+    Completed { parser: read_techniques, names }
+}
+
+/// Reads names of techniques and families.
+pub fn read_techniques(text: &str) -> Result<TechniqueSet, String> {
+    let set: TechniqueSet = text.parse().map_err(|error: TechniqueError| error.to_string())?;
+    if set.is_empty() { Err("No technique is named.".to_owned()) } else { Ok(set) }
+}
+
+/// Reads the name of a technique.
+pub fn read_technique(text: &str) -> Result<Technique, String> {
+    text.parse().map_err(|_| {
+        let names: Vec<&str> = Technique::ALL.iter().map(|technique| technique.name()).collect();
+        format!("there is no such technique. There are {}", names.join(", "))
+    })
+}
+
+/// Reads a rating.
+pub fn score(text: &str) -> Result<Score, String> {
+    text.parse().map_err(|error: ScoreError| error.to_string())
 }
 
 pub fn notation() -> impl TypedValueParser<Value = Notation> {
