@@ -241,8 +241,8 @@ impl Reader {
     }
 
     /// Reads until there are whole puzzles, or the end.
-    fn fill_chunk(&mut self, buffer: &mut Vec<u8>) -> Result<Cut, InputError> {
-        let mut cut = Cut::default();
+    fn fill_chunk(&mut self, buffer: &mut Vec<u8>) -> Result<ChunkCut, InputError> {
+        let mut cut = ChunkCut::default();
         let is_full = buffer.len() >= self.chunk_bytes;
         // Whoever wrote whole puzzles and no more may be waiting for their answers.
         let is_awaited = self.source.is_drained();
@@ -306,12 +306,12 @@ impl Reader {
     }
 
     /// The whole puzzles at the start of a text, converted to lines if they are none.
-    fn cut(&mut self, text: &[u8], rest: Rest) -> Cut {
+    fn cut(&mut self, text: &[u8], rest: Rest) -> ChunkCut {
         match self.format.convert(text, rest) {
-            None => Cut { bytes: self.format.cut(text, rest == Rest::Nothing), converted: None },
+            None => ChunkCut { bytes: self.format.cut(text, rest == Rest::Nothing), converted: None },
             Some(converted) => {
                 self.passed_lines.0.fetch_add(converted.passed, Ordering::Relaxed);
-                Cut { bytes: converted.taken, converted: Some(converted.text) }
+                ChunkCut { bytes: converted.taken, converted: Some(converted.text) }
             }
         }
     }
@@ -342,7 +342,7 @@ impl Reader {
 
 /// The whole puzzles at the start of a text.
 #[derive(Default)]
-struct Cut {
+struct ChunkCut {
     /// Their bytes.
     bytes: usize,
     /// What they were converted to.

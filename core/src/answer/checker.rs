@@ -303,21 +303,21 @@ struct Checker {
     puzzle: Grid,
     solution: Grid,
     /// The rows whose findings are not visited yet.
-    waiting: Vec<WaitingRow>,
+    waiting: Vec<PendingRow>,
     /// The puzzles of those that are searched.
     batch: Batch,
     /// The solutions beside some of these.
     given: Vec<u8>,
 }
 
-struct WaitingRow {
+struct PendingRow {
     line: u64,
     row: Range<usize>,
     text: Range<usize>,
-    state: State,
+    state: RowState,
 }
 
-enum State {
+enum RowState {
     Known(Finding),
     /// The search of a puzzle of the batch decides.
     Searched(usize, Candidate),
@@ -397,7 +397,7 @@ impl Checker {
             let row = if record.row.is_empty() { 0..0 } else { row_within(text, record.row) };
             let line = record.line;
             let state = self.look_at(run, record);
-            self.waiting.push(WaitingRow { line, row, text: begin..end, state });
+            self.waiting.push(PendingRow { line, row, text: begin..end, state });
         }
         self.settle(run, &mut tally)?;
         Ok(tally)
@@ -419,19 +419,19 @@ impl Checker {
             }
             let given = solutions.as_mut().and_then(|solutions| solutions.read(&mut self.solution));
             let state = match (read, given) {
-                (Err(problem), _) => State::Known(Finding::Bad(problem)),
+                (Err(problem), _) => RowState::Known(Finding::Bad(problem)),
                 (Ok(()), None) => self.look_at_grid(run, false),
                 // As a row of a table whose field is empty.
                 (Ok(()), Some(Err(Problem::Empty))) => self.look_at_grid(run, true),
                 (Ok(()), Some(given)) => match self.puzzle.first_conflict() {
-                    Some(conflict) => State::Known(Finding::Bad(Problem::RuleBroken(conflict))),
+                    Some(conflict) => RowState::Known(Finding::Bad(Problem::RuleBroken(conflict))),
                     None => match given {
                         Ok(()) => self.look_at_solution(run),
-                        Err(problem) => State::Known(Finding::Bad(problem.of_solution())),
+                        Err(problem) => RowState::Known(Finding::Bad(problem.of_solution())),
                     },
                 },
             };
-            self.waiting.push(WaitingRow { line, row: 0..0, text: 0..0, state });
+            self.waiting.push(PendingRow { line, row: 0..0, text: 0..0, state });
             line += 1;
         }
         self.settle(run, &mut tally)?;
@@ -445,7 +445,7 @@ impl Checker {
     }
 
     /// Reads the next row, if its solution is right.
-    fn keep_solved<V>(&mut self, run: &Run<'_, V>, records: &mut Records<'_>) -> Option<WaitingRow> {
+    fn keep_solved<V>(&mut self, run: &Run<'_, V>, records: &mut Records<'_>) -> Option<PendingRow> {
         let (line, begin) = (records.line(), run.block.text.len() - records.rest().len());
         let mut puzzle = [0; 81];
         let row = dispatch(ReadSolved(records, &mut puzzle))?;
@@ -453,56 +453,56 @@ impl Checker {
             self.puzzle.set_digits(&puzzle);
             self.search(Candidate::Right)
         } else {
-            State::Known(Finding::Right)
+            RowState::Known(Finding::Right)
         };
         let row = begin..begin + row.len();
-        Some(WaitingRow { line, text: row.clone(), row, state })
+        Some(PendingRow { line, text: row.clone(), row, state })
     }
 
     /// The state of the row that has just been read.
-    fn look_at<V>(&mut self, run: &Run<'_, V>, record: Record<'_>) -> State {
+    fn look_at<V>(&mut self, run: &Run<'_, V>, record: Record<'_>) -> RowState {
         if let Some(error) = record.error {
-            return State::Known(Finding::Bad(error.problem));
+            return RowState::Known(Finding::Bad(error.problem));
         }
         let Some(given) = record.given else { return self.look_at_grid(run, run.format.has_solutions()) };
         if let Some(conflict) = self.puzzle.first_conflict() {
-            return State::Known(Finding::Bad(Problem::RuleBroken(conflict)));
+            return RowState::Known(Finding::Bad(Problem::RuleBroken(conflict)));
         }
         match run.format.read_solution(given, &mut self.solution) {
             Ok(()) => self.look_at_solution(run),
-            Err(problem) => State::Known(Finding::Bad(problem.of_solution())),
+            Err(problem) => RowState::Known(Finding::Bad(problem.of_solution())),
         }
     }
 
     /// The state of a grid by itself, which has just been read. It `lacks_solution` if there could be
     /// one beside it.
-    fn look_at_grid<V>(&mut self, run: &Run<'_, V>, lacks_solution: bool) -> State {
+    fn look_at_grid<V>(&mut self, run: &Run<'_, V>, lacks_solution: bool) -> RowState {
         let blanks = blanks(&self.puzzle);
         let incomplete = if lacks_solution { Finding::NothingBeside } else { Finding::Incomplete { blanks } };
         match self.puzzle.first_conflict() {
-            Some(conflict) => State::Known(Finding::Wrong(Mistake::Conflict(conflict))),
-            None if blanks == 0 => State::Known(Finding::Right),
+            Some(conflict) => RowState::Known(Finding::Wrong(Mistake::Conflict(conflict))),
+            None if blanks == 0 => RowState::Known(Finding::Right),
             None if run.task.is_unique => self.search(Candidate::Partial(incomplete)),
-            None => State::Known(incomplete),
+            None => RowState::Known(incomplete),
         }
     }
 
     /// The state of a puzzle that keeps the rules and the solution beside it, which have just been
     /// read.
-    fn look_at_solution<V>(&mut self, run: &Run<'_, V>) -> State {
+    fn look_at_solution<V>(&mut self, run: &Run<'_, V>) -> RowState {
         if !self.solution.solves(&self.puzzle) {
             let index = self.given.len() / self.solution.digits().len();
             self.given.extend_from_slice(self.solution.digits());
             return self.search(Candidate::Given(index));
         }
-        if run.task.is_unique { self.search(Candidate::Right) } else { State::Known(Finding::Right) }
+        if run.task.is_unique { self.search(Candidate::Right) } else { RowState::Known(Finding::Right) }
     }
 
     /// Adds the puzzle to those that are searched.
-    fn search(&mut self, candidate: Candidate) -> State {
+    fn search(&mut self, candidate: Candidate) -> RowState {
         let index = self.batch.len();
         self.batch.push(&self.puzzle);
-        State::Searched(index, candidate)
+        RowState::Searched(index, candidate)
     }
 
     /// Searches what has to be searched, and visits all rows that wait.
@@ -519,10 +519,12 @@ impl Checker {
         let text = run.block.text;
         let mut rows = std::mem::take(&mut self.waiting);
         for waiting in rows.drain(..) {
-            let WaitingRow { line, row, text: all, state } = waiting;
+            let PendingRow { line, row, text: all, state } = waiting;
             let finding = match state {
-                State::Known(finding) => finding,
-                State::Searched(index, candidate) => self.finding(index, &candidate, run.task.is_unique)?,
+                RowState::Known(finding) => finding,
+                RowState::Searched(index, candidate) => {
+                    self.finding(index, &candidate, run.task.is_unique)?
+                }
             };
             tally.count(&finding);
             if run.with_right || finding != Finding::Right {

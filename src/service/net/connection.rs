@@ -235,12 +235,12 @@ async fn greet(
     let mut connection = Connection::new(socket, handle);
     match timeout(limits.handshake_timeout, connection.read_beginning()).await {
         // A receiver may be gone, because the server has ended.
-        Ok(Ok(Protocol::Http2)) => {
+        Ok(Ok(HttpVersion::Http2)) => {
             connection.expect_preface(limits.handshake_timeout, draining);
             connection.frames = Some(ReceivedFrames::behind(PREFACE_BYTES - connection.beginning.len));
             let _ = accepted.http2.send(connection).await;
         }
-        Ok(Ok(Protocol::Http1)) => {
+        Ok(Ok(HttpVersion::Http1)) => {
             connection.stall = Some(Stall { limit: limits.idle_timeout, timer: None });
             connection.look_at_heads();
             let _ = accepted.http1.send(connection).await;
@@ -258,7 +258,7 @@ async fn linger(mut socket: TcpStream) -> io::Result<()> {
 }
 
 /// The protocol of a connection.
-enum Protocol {
+enum HttpVersion {
     Http1,
     Http2,
 }
@@ -349,7 +349,7 @@ impl Connection {
     }
 
     /// Reads as many bytes as tell one protocol from the other.
-    async fn read_beginning(&mut self) -> io::Result<Protocol> {
+    async fn read_beginning(&mut self) -> io::Result<HttpVersion> {
         let FirstBytes { bytes, len, .. } = &mut self.beginning;
         while *len < bytes.len() {
             let got = either!(&mut self.socket, stream => stream.read(&mut bytes[*len..]).await)?;
@@ -359,10 +359,10 @@ impl Connection {
             *len += got;
             self.meter.received.increment(got as u64);
             if !PREFACE_BEGINS.starts_with(&bytes[..*len]) {
-                return Ok(Protocol::Http1);
+                return Ok(HttpVersion::Http1);
             }
         }
-        Ok(Protocol::Http2)
+        Ok(HttpVersion::Http2)
     }
 
     /// Expects the rest of the preface within a time, and until the server shuts down: the

@@ -63,7 +63,7 @@ async fn serve_one(
 ) {
     let handle = connection.connect_info();
     let leaving = handle.clone();
-    let answer = Answer(Arc::new(move |mut request| {
+    let answer = Answering(Arc::new(move |mut request| {
         if !has_one_host(&request) {
             metrics::refused("malformed");
             return Box::pin(std::future::ready(Ok(without_host())));
@@ -99,9 +99,9 @@ async fn serve_one(
 }
 
 /// What answers a request.
-struct Answer(Arc<dyn Fn(Request<Incoming>) -> AnswerFuture + Send + Sync>);
+struct Answering(Arc<dyn Fn(Request<Incoming>) -> AnswerFuture + Send + Sync>);
 
-impl hyper::service::Service<Request<Incoming>> for Answer {
+impl hyper::service::Service<Request<Incoming>> for Answering {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = AnswerFuture;
@@ -132,7 +132,7 @@ const TOO_SLOW: &[u8] =
     content-length: 34\r\n\r\nThe head of the request is late.\r\n";
 
 /// Ends a connection, in words if a head does not come to its end.
-async fn end(ended: Result<(), hyper::Error>, connection: http1::Connection<TokioIo<Connection>, Answer>) {
+async fn end(ended: Result<(), hyper::Error>, connection: http1::Connection<TokioIo<Connection>, Answering>) {
     let Err(error) = ended else { return };
     tracing::debug!(%error, "an HTTP/1.1 connection has failed");
     let mut connection = connection.into_parts().io.into_inner();

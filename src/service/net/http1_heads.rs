@@ -26,7 +26,7 @@ pub(super) enum HeadFault {
 /// The position in the bytes of a connection, and what is known of the current request.
 #[derive(Debug, Default)]
 pub(super) struct RequestHeads {
-    position: Position,
+    position: HeadPart,
     /// The beginning of the current line, and the number of all its bytes.
     line: Vec<u8>,
     line_bytes: usize,
@@ -38,7 +38,7 @@ pub(super) struct RequestHeads {
 
 /// The part of a request that the next byte belongs to.
 #[derive(Clone, Copy, Debug, Default)]
-enum Position {
+enum HeadPart {
     #[default]
     Head,
     /// So many bytes of a body, or of a chunk and the end of its line.
@@ -57,12 +57,12 @@ impl RequestHeads {
     pub(super) fn pass(&mut self, all: &[u8]) -> Result<(), (HeadFault, usize)> {
         let mut bytes = all;
         while !bytes.is_empty() {
-            if let Position::Body { rest, is_chunk } = &mut self.position {
+            if let HeadPart::Body { rest, is_chunk } = &mut self.position {
                 let passed = (bytes.len() as u64).min(*rest);
                 *rest -= passed;
                 bytes = &bytes[usize::try_from(passed).unwrap_or(usize::MAX)..];
                 if *rest == 0 {
-                    self.position = if *is_chunk { Position::ChunkSize } else { Position::Head };
+                    self.position = if *is_chunk { HeadPart::ChunkSize } else { HeadPart::Head };
                 }
                 continue;
             }
@@ -97,25 +97,25 @@ impl RequestHeads {
         let line = std::mem::take(&mut self.line);
         self.line_bytes = 0;
         match self.position {
-            Position::Head if !has_return => return Err(HeadFault::BareLineFeed),
+            HeadPart::Head if !has_return => return Err(HeadFault::BareLineFeed),
             // A blank line before a request is passed over.
-            Position::Head if is_empty && !self.has_begun => {}
-            Position::Head if is_empty => self.head_ends()?,
-            Position::Head => self.field(&line)?,
-            Position::ChunkSize => {
+            HeadPart::Head if is_empty && !self.has_begun => {}
+            HeadPart::Head if is_empty => self.head_ends()?,
+            HeadPart::Head => self.field(&line)?,
+            HeadPart::ChunkSize => {
                 let digits = line.split(|byte| !byte.is_ascii_hexdigit()).next().unwrap_or_default();
                 let size =
                     std::str::from_utf8(digits).ok().and_then(|text| u64::from_str_radix(text, 16).ok());
                 self.position = match size {
-                    Some(0) => Position::Trailers,
+                    Some(0) => HeadPart::Trailers,
                     // The transport refuses a size that is none.
                     size => {
-                        Position::Body { rest: size.unwrap_or_default().saturating_add(2), is_chunk: true }
+                        HeadPart::Body { rest: size.unwrap_or_default().saturating_add(2), is_chunk: true }
                     }
                 };
             }
-            Position::Trailers if is_empty => self.position = Position::Head,
-            Position::Trailers | Position::Body { .. } => {}
+            HeadPart::Trailers if is_empty => self.position = HeadPart::Head,
+            HeadPart::Trailers | HeadPart::Body { .. } => {}
         }
         // The memory of a line is used for the next one.
         self.line = line;
@@ -149,16 +149,16 @@ impl RequestHeads {
         let (length, has_chunks) = (self.length.take(), std::mem::take(&mut self.has_chunks));
         self.position = match (length, has_chunks) {
             (Some(_), true) => return Err(HeadFault::LengthAndChunks),
-            (None, true) => Position::ChunkSize,
-            (None | Some(0), false) => Position::Head,
-            (Some(rest), false) => Position::Body { rest, is_chunk: false },
+            (None, true) => HeadPart::ChunkSize,
+            (None | Some(0), false) => HeadPart::Head,
+            (Some(rest), false) => HeadPart::Body { rest, is_chunk: false },
         };
         Ok(())
     }
 
     /// Whether a part of a head has come, and the rest not.
     pub(super) fn is_within(&self) -> bool {
-        matches!(self.position, Position::Head) && (self.has_begun || self.line_bytes > 0)
+        matches!(self.position, HeadPart::Head) && (self.has_begun || self.line_bytes > 0)
     }
 }
 

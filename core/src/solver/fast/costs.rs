@@ -11,7 +11,7 @@ use crate::solver::{Search, Stop};
 /// What one puzzle at a time takes, and what the kernel takes, in nanoseconds.
 ///
 /// For `n` puzzles of which each takes a time `t` alone, the kernel takes `tail(t) + n * t * share`.
-struct Figures {
+struct BackendFigures {
     /// To read a puzzle and write a solution, for a pass, for a guess with what follows from it.
     puzzle: f64,
     pass: f64,
@@ -32,7 +32,7 @@ struct Figures {
 /// Measured on a Xeon with AVX-512, uniqueness proven, on eight lists: trivial and easy puzzles,
 /// minimal ones, hard ones, with many solutions and with none, at fourteen lengths up to 1,500
 /// puzzles.
-static AVX512: Figures = Figures {
+static AVX512: BackendFigures = BackendFigures {
     puzzle: 55.0,
     pass: 33.0,
     guess: 110.0,
@@ -45,7 +45,7 @@ static AVX512: Figures = Figures {
 };
 
 /// Half as many lanes have a shorter tail. These three were measured like that, on six lists.
-static AVX512VL: Figures = Figures {
+static AVX512VL: BackendFigures = BackendFigures {
     share: 0.39,
     tail: 150.0,
     longest_tail: 230_000.0,
@@ -54,7 +54,7 @@ static AVX512VL: Figures = Figures {
     ..AVX512
 };
 
-static AVX2: Figures = Figures {
+static AVX2: BackendFigures = BackendFigures {
     puzzle: 50.0,
     pass: 35.0,
     guess: 120.0,
@@ -68,7 +68,7 @@ static AVX2: Figures = Figures {
 
 /// Not measured on a processor, but from counts of instructions beside those of AVX2: as many lanes as
 /// `PORTABLE`, and twice as many instructions a pass of one puzzle.
-static NEON: Figures = Figures {
+static NEON: BackendFigures = BackendFigures {
     puzzle: 60.0,
     pass: 60.0,
     guess: 170.0,
@@ -81,7 +81,7 @@ static NEON: Figures = Figures {
 };
 
 /// 128 lanes, and one puzzle at a time without vectors.
-static PORTABLE: Figures = Figures {
+static PORTABLE: BackendFigures = BackendFigures {
     puzzle: 85.0,
     pass: 110.0,
     guess: 235.0,
@@ -110,7 +110,7 @@ const LONG: f64 = 15_000.0;
 
 /// What the puzzles of a batch have taken so far.
 pub(super) struct Experience {
-    figures: &'static Figures,
+    figures: &'static BackendFigures,
     shares_lanes: bool,
     puzzles: f64,
     spent: f64,
@@ -145,7 +145,7 @@ impl Experience {
 
     /// Adds a puzzle that was searched alone.
     pub(super) fn add(&mut self, passes: u64, search: &Search) {
-        let Figures { puzzle, pass, guess, .. } = *self.figures;
+        let BackendFigures { puzzle, pass, guess, .. } = *self.figures;
         self.puzzles += 1.0;
         self.spent += puzzle + pass * passes as f64 + guess * search.metrics.guesses as f64;
         if search.stop == Stop::Solutions && search.solutions == 2 {
@@ -162,7 +162,7 @@ impl Experience {
         if !self.shares_lanes || self.puzzles < SAMPLE && self.spent < LONG {
             return false;
         }
-        let Figures { share, tail_from, tail, longest_tail, tail_of_many, .. } = *self.figures;
+        let BackendFigures { share, tail_from, tail, longest_tail, tail_of_many, .. } = *self.figures;
         let each = self.spent / self.puzzles;
         let tail = if 8.0 * self.saturated >= 7.0 * self.puzzles {
             tail_of_many

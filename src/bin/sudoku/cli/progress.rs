@@ -44,20 +44,20 @@ pub struct Bar {
     /// The position of the end, where it is known.
     length: Option<u64>,
     /// What draws it, until the end.
-    clock: Mutex<Option<Clock>>,
+    clock: Mutex<Option<Ticker>>,
     /// The position, because a bar that is cleared counts as complete.
     position: AtomicU64,
 }
 
 /// The thread that draws a bar when it is time, because a run may be long at its first puzzle, and
 /// again every second, because that shows that it goes on.
-struct Clock {
+struct Ticker {
     thread: JoinHandle<()>,
     /// The thread ends when this is dropped.
     stop: Sender<()>,
 }
 
-impl Clock {
+impl Ticker {
     fn start(drawn: ProgressBar) -> io::Result<Self> {
         let (stop, stopped) = mpsc::channel();
         let goes_on = move |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
@@ -104,7 +104,7 @@ impl Bar {
                 .map_or(bar.clone(), |style| bar.with_style(style.with_key("left", left)))
         });
         // Without its thread, a run has no bar.
-        let clock = drawn.clone().and_then(|drawn| Clock::start(drawn).ok());
+        let clock = drawn.clone().and_then(|drawn| Ticker::start(drawn).ok());
         Self { drawn, length: len, clock: Mutex::new(clock), position: AtomicU64::new(0) }
     }
 

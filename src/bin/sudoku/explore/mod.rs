@@ -210,7 +210,7 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
     // Opened first, because a wrong name should not be reported after hours of work.
     let plot = args.plot.as_deref().map(Plot::open).transpose()?;
     let pool = Arc::new(pipeline::pool(args.run.threads)?);
-    let view = View { metrics: args.metrics(), machine: machine(pool.current_num_threads()) };
+    let view = ResultsView { metrics: args.metrics(), machine: machine(pool.current_num_threads()) };
     let columns = fit::stdout_columns();
     if !args.csv {
         print::stdout(&table::heading(&experiment, &view, columns))?;
@@ -267,7 +267,7 @@ fn slow_boards(experiment: &Experiment) -> Option<String> {
 }
 
 /// What tables and plots show of the results.
-struct View {
+struct ResultsView {
     /// The metrics that are shown side by side.
     metrics: Vec<Metric>,
     /// The machine that the times are of.
@@ -320,7 +320,7 @@ fn search(
 /// A plot to be drawn, and its output.
 struct Plot {
     output: Output,
-    draw: fn(&Results, &View) -> anyhow::Result<Vec<u8>>,
+    draw: fn(&Results, &ResultsView) -> anyhow::Result<Vec<u8>>,
 }
 
 impl Plot {
@@ -334,7 +334,7 @@ impl Plot {
         Ok(Self { output: Output::file(path, false)?, draw })
     }
 
-    fn finish(mut self, results: &Results, view: &View) -> anyhow::Result<()> {
+    fn finish(mut self, results: &Results, view: &ResultsView) -> anyhow::Result<()> {
         self.output.write(&(self.draw)(results, view)?)?;
         Ok(self.output.finish()?)
     }

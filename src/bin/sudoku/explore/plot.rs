@@ -29,7 +29,7 @@ use sudoku_stream::solver::{Question, STRATEGIES, Strategy};
 
 use super::canvas::{Canvas, Pixels};
 use super::metric::{Metric, Scale};
-use super::{View, letters, table};
+use super::{ResultsView, letters, table};
 use crate::cli::print;
 
 /// Measures of the picture, in pixels of an SVG: a page shows it at its size or a little smaller.
@@ -93,7 +93,7 @@ const OUTCOMES: [OutcomeKind; 4] = [
 ];
 
 /// The picture as an SVG.
-pub fn svg(results: &Results, view: &View) -> anyhow::Result<Vec<u8>> {
+pub fn svg(results: &Results, view: &ResultsView) -> anyhow::Result<Vec<u8>> {
     let mut text = String::new();
     let picture = Picture::of(results, view);
     picture.draw(SVGBackend::with_string(&mut text, (WIDTH, picture.height())))?;
@@ -101,7 +101,7 @@ pub fn svg(results: &Results, view: &View) -> anyhow::Result<Vec<u8>> {
 }
 
 /// The picture as a PNG.
-pub fn png(results: &Results, view: &View) -> anyhow::Result<Vec<u8>> {
+pub fn png(results: &Results, view: &ResultsView) -> anyhow::Result<Vec<u8>> {
     letters::check()?;
     let picture = Picture::of(results, view);
     let mut pixels = Pixels::new(WIDTH, picture.height());
@@ -115,7 +115,7 @@ type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<Axis, Axis>>;
 
 struct Picture<'a> {
     results: &'a Results,
-    view: &'a View,
+    view: &'a ResultsView,
     orders: Vec<Order>,
     strategies: &'a [&'static dyn Strategy],
     /// The lines below the title.
@@ -127,7 +127,7 @@ struct Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    fn of(results: &'a Results, view: &'a View) -> Self {
+    fn of(results: &'a Results, view: &'a ResultsView) -> Self {
         let experiment = results.experiment();
         let orders = experiment.orders();
         let settings = experiment.settings();

@@ -6,7 +6,7 @@ use sudoku_stream::explore::{
 use sudoku_stream::grid::Order;
 use sudoku_stream::solver::Question;
 
-use super::View;
+use super::ResultsView;
 use super::metric::Metric;
 use crate::cli::value::AnyStrategy;
 use crate::cli::{fit, print};
@@ -21,7 +21,7 @@ const TEXT_COLUMNS: usize = 80;
 const BOUND: &str = ">";
 
 /// The lines above the tables. On a terminal they fit its columns.
-pub fn heading(experiment: &Experiment, view: &View, columns: Option<usize>) -> String {
+pub fn heading(experiment: &Experiment, view: &ResultsView, columns: Option<usize>) -> String {
     let settings = experiment.settings();
     let lines = format!(
         "{}, seed {}\nquestion {}, given up after {}\n{}",
@@ -35,7 +35,7 @@ pub fn heading(experiment: &Experiment, view: &View, columns: Option<usize>) -> 
 }
 
 /// A sentence for each metric that some strategies do not count.
-pub fn uncounted(experiment: &Experiment, view: &View) -> Vec<String> {
+pub fn uncounted(experiment: &Experiment, view: &ResultsView) -> Vec<String> {
     let strategies = names(experiment.settings().strategies.iter().filter(|s| s.searches_together()));
     let metrics = view.metrics.iter().filter(|metric| metric.is_step() && !strategies.is_empty());
     metrics.map(|metric| format!("For {strategies}, {} are not counted.", metric.name())).collect()
@@ -72,7 +72,7 @@ pub const fn question_name(question: Question) -> &'static str {
 
 /// The tables: the strategies side by side, each strategy by itself, the correlations, and how cost
 /// grows if there are several sizes. On a terminal they fit its columns.
-pub fn write(results: &Results, view: &View, columns: Option<usize>) -> String {
+pub fn write(results: &Results, view: &ResultsView, columns: Option<usize>) -> String {
     let experiment = results.experiment();
     let strategies = &experiment.settings().strategies;
     let orders = experiment.orders();

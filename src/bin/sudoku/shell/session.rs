@@ -154,7 +154,7 @@ impl Session {
         for line in lines {
             match self.take_line(line.strip_suffix(b"\r").unwrap_or(line)) {
                 Ok(text) => reply.text += &text,
-                Err(Leave) => {
+                Err(LeaveConsole) => {
                     reply.is_last = true;
                     break;
                 }
@@ -183,7 +183,7 @@ impl Session {
         if std::mem::take(&mut self.awaits_puzzle) { Then::Solve } else { Then::Show }
     }
 
-    fn take_line(&mut self, typed: &[u8]) -> Result<String, Leave> {
+    fn take_line(&mut self, typed: &[u8]) -> Result<String, LeaveConsole> {
         let mut before = String::new();
         if let Some((mut paste, then)) = self.paste.take() {
             if self.command_of(typed).is_none() && !paste::is_whole(typed, &self.hint) {
@@ -243,7 +243,7 @@ impl Session {
             }
         };
         if command.verb == Verb::Exit {
-            return Err(Leave);
+            return Err(LeaveConsole);
         }
         // The original bytes, because file names need not be UTF-8.
         let rest =
@@ -898,7 +898,7 @@ impl Session {
 }
 
 /// The user wants to leave.
-struct Leave;
+struct LeaveConsole;
 
 /// The result of a search of the board.
 struct Searched {
