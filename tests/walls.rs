@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
+    "testing",
     "grid",
     "counted",
     "poison",
@@ -209,7 +210,6 @@ const NAMES_TO_PART: &[&str] = &[
     "Place",
     "Progress",
     "PuzzleRange",
-    "Random",
     "Rater",
     "Rating",
     "Refusal",

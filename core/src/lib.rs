@@ -48,6 +48,8 @@ mod simd;
 mod solve;
 pub mod solver;
 pub mod techniques;
+#[cfg(test)]
+mod testing;
 pub mod text;
 
 pub use solve::{Answers, SolveError, answers, count_solutions, read_single, solutions, solve, solve_unique};

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::solver::strategy;
+use crate::testing::Random;
 
 /// Puzzles with one solution, of all ratings.
 const RATINGS: &str = include_str!("../techniques/fixtures/ratings.tsv");
@@ -142,16 +143,12 @@ fn grids_with_many_automorphisms_have_the_least_form_too() {
 
 #[test]
 fn puzzles_with_few_clues_have_the_least_form_too() {
-    let mut random = 1_u64;
-    let mut next = |below: u64| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from((random >> 33) % below).unwrap()
-    };
+    let mut random = Random(1);
     let solution = grid(ORDINARY);
     for clues in [1, 2, 3, 4, 6, 9, 13] {
         let mut puzzle = Grid::empty(Order::NINE);
         while puzzle.filled() < clues {
-            let cell = next(81);
+            let cell = random.below(81);
             puzzle.digits_mut()[cell] = solution.digits()[cell];
         }
         assert_least_clues(&puzzle);

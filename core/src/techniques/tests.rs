@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::*;
 use crate::grid::Grid;
 use crate::solver::{Limit, Propagation, Stop, Strategy};
+use crate::testing::Random;
 
 /// Technique, kind, rating, pencil marks of a minimal position (for nested dynamic chains that of a
 /// puzzle, because making it minimal takes hours), and the place in them of a candidate
@@ -327,18 +328,11 @@ fn what_has_no_solution_is_told() {
 
 /// Positions with more and fewer candidates, most of them without a solution.
 pub(super) fn random_positions(count: u64) -> impl Iterator<Item = Position> {
-    // A generator of our own: the positions have to be the same on every run.
-    let mut state = 88_172_645_463_325_252_u64;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
+    let mut random = Random(88_172_645_463_325_252);
     (0..count).map(move |round| {
         let mut marks = vec![b'.'; 729];
         for (at, mark) in marks.iter_mut().enumerate() {
-            if random() % 8 < 2 + round % 6 {
+            if random.next() % 8 < 2 + round % 6 {
                 *mark = b'1' + u8::try_from(at % 9).unwrap();
             }
         }

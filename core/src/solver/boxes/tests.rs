@@ -7,6 +7,7 @@ use super::vector::{ALL_DIGITS, BoxVector, Cells, LANES, Lanes, VectorTask, Word
 use super::*;
 use crate::grid::{Cell, House};
 use crate::solver::watch::NoWatch;
+use crate::testing::Random;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -49,11 +50,11 @@ impl VectorTask for Algebra {
 
     #[inline(always)]
     fn work<V: BoxVector>(self) {
-        let mut random = 1_u64;
+        let mut random = Random(1);
         let mut set = || {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let number = random.next();
             // Every fourth is empty.
-            if random >> 62 == 0 { 0 } else { u16::try_from(random >> 48).unwrap() & ALL_DIGITS }
+            if number >> 62 == 0 { 0 } else { u16::try_from(number >> 48).unwrap() & ALL_DIGITS }
         };
         for _ in 0..50 {
             let (mut a, mut b): (Lanes, Lanes) = ([0; LANES], [0; LANES]);

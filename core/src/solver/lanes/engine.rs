@@ -657,6 +657,7 @@ mod tests {
 
     use super::super::testing;
     use super::*;
+    use crate::testing::Random;
 
     const FULL: &[u8; 81] =
         b"534678912672195348198342567859761423426853791713924856961537284287419635345286179";
@@ -664,17 +665,11 @@ mod tests {
     /// Puzzles with some clues of a full grid: mostly enough for one solution in the first 200, too
     /// few in the others.
     fn puzzles() -> Vec<[u8; 81]> {
-        let mut random = 1u64;
-        let mut below = |n: u64| {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            (random >> 11) % n
-        };
+        let mut random = Random(1);
         let puzzle = |k: u64| {
-            let shift = below(9) as u8;
+            let shift = random.below(9) as u8;
             FULL.map(|digit| {
-                let is_clue = below(100) < if k < 200 { 33 } else { 12 };
+                let is_clue = random.below(100) < if k < 200 { 33 } else { 12 };
                 if is_clue { (digit - b'1' + shift) % 9 + 1 } else { 0 }
             })
         };

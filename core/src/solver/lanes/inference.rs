@@ -394,6 +394,7 @@ mod tests {
     use super::super::testing::{CellCandidates, LANES, begin, exhaust, has, known_puzzles, lane, only};
     use super::*;
     use crate::grid::{Cell, Grid, Order};
+    use crate::testing::Random;
 
     /// The known puzzles, in turns, one in each lane.
     fn puzzles() -> Vec<[u8; 81]> {
@@ -438,7 +439,7 @@ mod tests {
     #[test]
     fn nothing_that_passes_promise_is_left_at_a_stall() {
         let mut state = begin(&puzzles());
-        let (mut stalls, mut dead, mut seed) = (0, 0, 12345_u64);
+        let (mut stalls, mut dead, mut random) = (0, 0, Random(12345));
         for _ in 0..6 {
             exhaust(&mut state);
             for k in 0..LANES {
@@ -456,9 +457,8 @@ mod tests {
                 if open.is_empty() {
                     continue;
                 }
-                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let cell = open[(seed >> 33) as usize % open.len()];
-                let digit = lane(&state.candidates, k)[cell][(seed >> 20) as usize % 2];
+                let cell = open[random.below(open.len())];
+                let digit = lane(&state.candidates, k)[cell][random.below(2)];
                 let candidate = &mut state.candidates[81 * digit + cell];
                 *candidate = candidate.and_not(only([k]));
             }

@@ -16,14 +16,7 @@ use super::transpose::LaneRows;
 use super::word::{Mask, Word};
 use crate::grid::{Grid, Order};
 use crate::solver::{Search, Stop};
-
-/// Some numbers without a pattern (an LCG of D. Knuth's).
-fn numbers() -> impl Iterator<Item = u64> {
-    std::iter::successors(Some(1_u64), |number| {
-        Some(number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407))
-    })
-    .map(|number| number ^ number >> 29)
-}
+use crate::testing::Random;
 
 /// The 81 digits in as many bytes as are packed at once.
 fn padded(digits: &[u8; 81]) -> [u8; 96] {
@@ -59,8 +52,8 @@ fn puzzles_are_packed_and_solutions_unpacked() {
 
 #[test]
 fn rows_become_words_and_words_rows() {
-    let mut numbers = numbers();
-    let given: Vec<[u64; 2]> = (0..LANES).map(|_| std::array::from_fn(|_| numbers.next().unwrap())).collect();
+    let mut random = Random(1);
+    let given: Vec<[u64; 2]> = (0..LANES).map(|_| std::array::from_fn(|_| random.next())).collect();
     let (mut rows, mut back) = (LaneRows::<2>::new::<Portable>(), LaneRows::<2>::new::<Portable>());
     for (lane, row) in given.iter().enumerate() {
         rows.set::<Portable>(lane, row);
@@ -317,11 +310,11 @@ fn dives_find_two_solutions_or_leave_a_puzzle_to_the_search() {
     let full = digits("534678912672195348198342567859761423426853791713924856961537284287419635345286179");
     let mut puzzles = known_puzzles();
     // 20 clues of a full grid have many solutions.
-    let mut numbers = numbers();
+    let mut random = Random(1);
     for _ in 0..12 {
         let mut digits = [0; 81];
         for _ in 0..20 {
-            let cell = numbers.next().unwrap() as usize % 81;
+            let cell = random.below(81);
             digits[cell] = full[cell];
         }
         puzzles.push(KnownPuzzle { digits, solutions: 200 });

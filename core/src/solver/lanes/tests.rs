@@ -9,6 +9,7 @@ use crate::grid::{Grid, Order};
 use crate::solver::boxes::BoxSolver;
 use crate::solver::watch::NoWatch;
 use crate::solver::{Backtracking, Metrics, Stop, Strategy as _};
+use crate::testing::Random;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -173,16 +174,12 @@ fn lanes_that_share_a_puzzle_find_what_one_lane_finds() {
 #[test]
 fn dives_find_what_the_search_finds() {
     let full = digits("534678912672195348198342567859761423426853791713924856961537284287419635345286179");
-    let mut random = 1_u64;
-    let mut below = |n: u64| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (random >> 33) % n
-    };
+    let mut random = Random(1);
     let known = known_puzzles();
     // A third of the clues of a full grid have many solutions; every twentieth puzzle is a known
     // one.
     let mut puzzles: Vec<[u8; 81]> =
-        (0..2400).map(|_| full.map(|digit| if below(3) == 0 { digit } else { 0 })).collect();
+        (0..2400).map(|_| full.map(|digit| if random.below(3) == 0 { digit } else { 0 })).collect();
     for (index, known) in (0..puzzles.len()).step_by(20).zip(known.iter().cycle()) {
         puzzles[index] = known.digits;
     }

@@ -8,23 +8,13 @@ use crate::solver::watch::NoWatch;
 use crate::solver::{
     Backtracking, Limit, Metrics, NODES_BETWEEN_CANCEL_CHECKS, Question, Search, Stop, Verdict,
 };
+use crate::testing::Random;
 
 fn byte(digit: usize) -> u8 {
     u8::try_from(digit).unwrap()
 }
 
-/// A small generator of random numbers (xorshift64, G. Marsaglia 2003), so that every run is the
-/// same.
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 11) % n as u64) as usize
-    }
-
     fn shuffled(&mut self, n: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..n).collect();
         for k in (1..n).rev() {

@@ -8,6 +8,7 @@ use crate::solver::Limit;
 use crate::solver::boxes::BoxSolver;
 use crate::solver::lanes::testing::known_puzzles;
 use crate::solver::watch::NoWatch;
+use crate::testing::Random;
 
 /// What solves blocks, by the name of its vectors.
 type Solve = fn(&[[u8; 81]], &mut [[u8; 81]]) -> u32;
@@ -29,29 +30,19 @@ fn all_vectors() -> Vec<(&'static str, Solve)> {
     found
 }
 
-/// A generator of numbers that look random.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % end
-    }
-}
-
 /// Puzzles of every kind: known ones, their solutions with blanks, and these with one clue that may be
 /// wrong.
 fn puzzles() -> Vec<[u8; 81]> {
-    let mut numbers = Numbers(1);
+    let mut random = Random(1);
     let mut puzzles = Vec::new();
     for known in known_puzzles() {
         puzzles.push(known.digits);
         let Some(solution) = by_boxes(&known.digits, u64::MAX) else { continue };
         for blanks in [0, 1, 50, 60, 70] {
             let mut puzzle = solution;
-            (0..blanks).for_each(|_| puzzle[numbers.below(81)] = 0);
+            (0..blanks).for_each(|_| puzzle[random.below(81)] = 0);
             puzzles.push(puzzle);
-            puzzle[numbers.below(81)] = u8::try_from(1 + numbers.below(9)).unwrap();
+            puzzle[random.below(81)] = u8::try_from(1 + random.below(9)).unwrap();
             puzzles.push(puzzle);
         }
     }
@@ -103,10 +94,10 @@ fn what_singles_solve_is_solved_whatever_is_beside_it() {
     for (puzzle, solution) in puzzles.iter().zip(&expected) {
         assert!(solution.is_none() || *solution == by_boxes(puzzle, 1), "{puzzle:?}");
     }
-    let mut numbers = Numbers(7);
+    let mut random = Random(7);
     for (name, solve) in all_vectors() {
         for length in (0..=MOST).chain([MOST; 40]) {
-            let chosen: Vec<usize> = (0..length).map(|_| numbers.below(puzzles.len())).collect();
+            let chosen: Vec<usize> = (0..length).map(|_| random.below(puzzles.len())).collect();
             let block: Vec<[u8; 81]> = chosen.iter().map(|&index| puzzles[index]).collect();
             let mut solutions = vec![[0xAA; 81]; length];
             let solved = solve(&block, &mut solutions);

@@ -41,9 +41,9 @@ fn grid(text: &str) -> Grid {
 
 /// A small generator with a seed, so that a failure can be run again (`SplitMix64` by G. Steele et
 /// al., 2014).
-struct Random(u64);
+struct SplitMix(u64);
 
-impl Random {
+impl SplitMix {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -332,7 +332,7 @@ fn no_order_of_words_ends_it() {
     .flat_map(|words| words.split(' ').map(str::to_owned))
     .collect();
     for seed in 0..20 {
-        let mut random = Random(seed);
+        let mut random = SplitMix(seed);
         let mut script = "limit 1000\n".to_owned();
         for _ in 0..200 {
             for _ in 0..=random.below(4) {
