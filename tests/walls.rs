@@ -85,7 +85,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("tokio_rustls", &["service/net/", "client/probe.rs", "client/handshake.rs"]),
     ("ring", &["service/net/", "client/probe.rs"]),
     ("subtle", &["service/net/"]),
-    ("x509_parser", &["service/net/tls.rs"]),
+    ("der", &["service/net/tls.rs"]),
     ("hdrhistogram", &["answer/costs.rs", "load/"]),
     ("console", &["bin/"]),
     ("clap", &["bin/"]),
@@ -529,8 +529,5 @@ fn fuzz_targets_are_built_as_the_project_is() {
         let lines = text[begin..end].lines().map(str::trim);
         lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect::<Vec<_>>().join("\n")
     };
-    assert_eq!(
-        profile("fuzz/Cargo.toml", "[profile.dev.package.sudoku-core]"),
-        profile("Cargo.toml", "[profile.dev.package.sudoku-core]")
-    );
+    assert_eq!(profile("fuzz/Cargo.toml", "\nsudoku-core ="), profile("Cargo.toml", "\nsudoku-core ="));
 }

@@ -8,13 +8,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
+use der::asn1::{GeneralizedTime, UtcTime};
+use der::{Decode as _, Reader, SliceReader, Tag};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
-use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use crate::poison::IgnorePoison as _;
 use crate::service::metrics;
@@ -114,8 +115,29 @@ fn read(files: &TlsFiles) -> Result<ServerConfig, TlsError> {
 
 /// When a certificate expires, in seconds since 1970.
 fn expires(certificate: &CertificateDer<'_>) -> Option<i64> {
-    let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
-    Some(certificate.validity().not_after.timestamp())
+    let signed_part = |reader: &mut SliceReader<'_>| {
+        // Before the validity there are the version, which may be left out, the serial number, the
+        // algorithm and the issuer.
+        let has_version = Tag::peek(reader)?.is_context_specific();
+        for _ in 0..3 + usize::from(has_version) {
+            reader.tlv_bytes()?;
+        }
+        let end = reader.sequence(|validity| {
+            validity.tlv_bytes()?;
+            match Tag::peek(validity)? {
+                Tag::UtcTime => UtcTime::decode(validity).map(|end| end.to_unix_duration()),
+                _ => GeneralizedTime::decode(validity).map(|end| end.to_unix_duration()),
+            }
+        })?;
+        reader.drain(reader.remaining_len())?;
+        Ok::<_, der::Error>(end)
+    };
+    let whole = SliceReader::new(certificate).ok()?.sequence(|reader| {
+        let end = reader.sequence(signed_part)?;
+        reader.drain(reader.remaining_len())?;
+        Ok::<_, der::Error>(end)
+    });
+    i64::try_from(whole.ok()?.as_secs()).ok()
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
