@@ -12,6 +12,7 @@ use sudoku_stream::generate::{
 };
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::{Backtracking, Limit, Propagation, Solver, Stop, Strategy, default_strategy};
+use sudoku_stream::techniques::{self, Score};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
@@ -215,7 +216,8 @@ fn few_clues_are_walked_to() {
     }
 }
 
-/// By the guesses of `propagation`, and for easy ones by filling in what has one place, the slow way.
+/// By the rating of the hardest step and the guesses of `propagation`, and for easy ones by filling in
+/// what has one place, the slow way.
 #[test]
 fn difficulty_is_what_was_asked_for() {
     let guesses = |puzzle: &Grid| {
@@ -235,11 +237,14 @@ fn difficulty_is_what_was_asked_for() {
             for puzzle in made(recipe(order, constraints), 6, if order == 3 { 12 } else { 1 }) {
                 assert_unique(&puzzle);
                 let (by_singles, guesses) = (singles_solve(&puzzle.clues), guesses(&puzzle.clues));
+                let options =
+                    techniques::Options { up_to: Some(Score::from_tenths(29)), ..Default::default() };
+                let rated = techniques::Rater::default().rate(&puzzle.clues, &options);
                 let is_right = match &difficulty {
                     Difficulty::Any => true,
-                    Difficulty::Easy => by_singles,
-                    Difficulty::Medium => !by_singles && guesses == 0,
-                    Difficulty::Hard => guesses > 0,
+                    Difficulty::Easy => by_singles && rated.er <= Some(Score::from_tenths(23)),
+                    Difficulty::Medium => rated.is_complete() && rated.er >= Some(Score::from_tenths(24)),
+                    Difficulty::Hard => guesses > 0 && !rated.is_complete(),
                     Difficulty::Guesses(range) => range.contains(&guesses),
                 };
                 assert!(is_right, "{difficulty:?}: {:?} {by_singles} {guesses}", puzzle.clues);
@@ -353,7 +358,7 @@ fn what_cannot_be_had_is_refused_or_given_up() {
     };
     assert_eq!(
         refusal(rated("7.0..")),
-        "An easy puzzle has a rating of 2.3 at most, so it cannot have one of 7.0."
+        "Puzzles that are easy have a rating of at most 2.3, so none has one of at least 7.0."
     );
     for (range, words) in
         [("..3.2", "of at most 3.2"), ("2.3..", "of at least 2.3"), ("2.0..2.3", "of 2.0 to 2.3")]

@@ -10,44 +10,91 @@ use crate::grid::{Cell, Grid, MAX_CELLS, MAX_SIDE, Order};
 use crate::solver::{Limit, Propagation, Question, Solver, Stop, Strategy as _, Verdict};
 use crate::techniques::{self, Ending, Options, Score, Technique};
 
-/// The difficulty of a puzzle.
+/// The difficulty of a puzzle: a class by the rating of its hardest step by hand, as
+/// [`crate::techniques`] rates, or a number of guesses.
 ///
 /// Guesses are those of the strategy `propagation` to prove the solution unique. It applies all
-/// naked and hidden singles and locked candidates before it guesses, so a puzzle without guesses
-/// needs nothing else.
+/// naked and hidden singles and locked candidates before it guesses.
+///
+/// ```
+/// use sudoku_core::generate::Difficulty;
+/// use sudoku_core::techniques::Score;
+///
+/// assert_eq!(Difficulty::of(Score::from_tenths(26)), Difficulty::Medium);
+/// assert!(Difficulty::Hard.ratings().unwrap().contains(&Score::from_tenths(71)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub enum Difficulty {
     /// Any difficulty.
     #[default]
     Any,
-    /// Naked and hidden singles solve it.
+    /// Rated up to 2.3. Puzzles that are made are solved by naked and hidden singles.
     Easy,
-    /// It takes locked candidates too, but no guess.
+    /// Rated 2.4 to 2.9: it takes locked candidates too.
     Medium,
-    /// It takes at least one guess.
+    /// Rated 3.0 and up: it takes pairs, wings, chains or more.
     Hard,
     /// It takes a number of guesses in this range.
     Guesses(RangeInclusive<u64>),
 }
+
+/// The highest rating of an easy puzzle, that of a naked single, and of a medium one.
+const EASY: Score = Score::from_tenths(23);
+const MEDIUM: Score = Score::from_tenths(29);
 
 impl Difficulty {
     /// The difficulties with a name, each with that name on the command line.
     pub const ALL: [(&'static str, Self); 4] =
         [("any", Self::Any), ("easy", Self::Easy), ("medium", Self::Medium), ("hard", Self::Hard)];
 
+    /// The class of a puzzle whose hardest step has this rating.
+    #[must_use]
+    pub fn of(er: Score) -> Self {
+        if er <= EASY {
+            Self::Easy
+        } else if er <= MEDIUM {
+            Self::Medium
+        } else {
+            Self::Hard
+        }
+    }
+
+    /// The ratings of a class; `None` for what is no class.
+    #[must_use]
+    pub fn ratings(&self) -> Option<RangeInclusive<Score>> {
+        let next = |score: Score| Score::from_tenths(score.tenths() + 1);
+        match self {
+            Self::Easy => Some(LEAST_RATING..=EASY),
+            Self::Medium => Some(next(EASY)..=MEDIUM),
+            Self::Hard => Some(next(MEDIUM)..=LARGEST_RATING),
+            Self::Any | Self::Guesses(_) => None,
+        }
+    }
+
+    /// The name on the command line; empty for a number of guesses.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        Self::ALL.iter().find(|(_, known)| known == self).map_or("", |(name, _)| name)
+    }
+
     /// One line for a list of difficulties.
     #[must_use]
     pub const fn summary(&self) -> &'static str {
         match self {
             Self::Any => "as it comes",
-            Self::Easy => "naked and hidden singles solve it",
-            Self::Medium => "it takes locked candidates as well, but no guess",
-            Self::Hard => "it takes at least one guess",
+            Self::Easy => "rated up to 2.3: naked and hidden singles solve it",
+            Self::Medium => "rated 2.4 to 2.9: it takes locked candidates as well",
+            Self::Hard => "rated 3.0 and up: it takes pairs, wings, chains or more",
             Self::Guesses(_) => "it takes so many guesses",
         }
     }
 
-    /// Whether a puzzle of this rating has this difficulty.
+    /// Whether ratings by hand decide, beside what a search shows.
+    pub(super) const fn is_by_hand(&self) -> bool {
+        matches!(self, Self::Medium | Self::Hard)
+    }
+
+    /// Whether a puzzle may have this difficulty, as far as a search shows.
     pub(super) fn fits(&self, rating: Rating) -> bool {
         match self {
             Self::Any => true,
@@ -84,9 +131,7 @@ impl fmt::Display for Difficulty {
             Self::Guesses(guesses) if guesses.start() == guesses.end() => write!(f, "{}", guesses.start()),
             Self::Guesses(guesses) if *guesses.end() == u64::MAX => write!(f, "{}..", guesses.start()),
             Self::Guesses(guesses) => write!(f, "{}..{}", guesses.start(), guesses.end()),
-            named => {
-                f.write_str(Self::ALL.iter().find(|(_, known)| known == named).map_or("", |(name, _)| name))
-            }
+            named => f.write_str(named.name()),
         }
     }
 }
@@ -186,6 +231,20 @@ impl HandTest {
         Self { rater: techniques::Rater::default() }
     }
 
+    /// The class of a puzzle with one solution.
+    ///
+    /// # Errors
+    /// [`Cancelled`].
+    pub(super) fn class(&mut self, puzzle: &Grid, cancel: &AtomicBool) -> Result<Difficulty, Cancelled> {
+        let options = Options { up_to: Some(MEDIUM), cancel: Some(cancel), ..Options::default() };
+        let found = self.rater.rate(puzzle, &options);
+        match found.ending {
+            Ending::Cancelled => Err(Cancelled),
+            Ending::Solved => Ok(found.er.map_or(Difficulty::Easy, Difficulty::of)),
+            _ => Ok(Difficulty::Hard),
+        }
+    }
+
     /// Whether the solution by hand of a puzzle with one solution has this rating, and takes this
     /// technique. Nothing that is given up fits.
     ///
@@ -198,6 +257,9 @@ impl HandTest {
         technique: Option<Technique>,
         cancel: &AtomicBool,
     ) -> Result<bool, Cancelled> {
+        if rating.is_none() && technique.is_none() {
+            return Ok(true);
+        }
         let up_to = rating.map(|range| *range.end());
         let is_hard = rating.is_some_and(|range| *range.start() >= HARD)
             || technique.is_some_and(|technique| technique.base_rating() >= HARD);
@@ -222,6 +284,16 @@ pub struct NoRatings(String);
 /// The least and the largest rating.
 pub(super) const LEAST_RATING: Score = Score::from_tenths(10);
 pub(super) const LARGEST_RATING: Score = Score::from_tenths(200);
+
+/// A range of ratings in words: `2.0 to 2.3`, `at most 3.2`, `at least 7.0` or `3.4`.
+pub(super) fn range_words((least, most): (Score, Score)) -> String {
+    match (least == LEAST_RATING, most == LARGEST_RATING) {
+        _ if least == most => format!("{least}"),
+        (true, false) => format!("at most {most}"),
+        (false, true) => format!("at least {least}"),
+        _ => format!("{least} to {most}"),
+    }
+}
 
 /// Reads a range of ratings, both ends included: `3.0..4.5`, `3.4`, `3.0..` or `..4.5`.
 ///
@@ -345,8 +417,28 @@ mod tests {
         assert!(!rating.by_singles && rating.guesses > 1, "{rating:?}");
     }
 
+    /// Each rating has one class, and no technique lies between two.
     #[test]
-    fn difficulties_part_the_ratings() {
+    fn classes_part_the_ratings() {
+        for tenths in LEAST_RATING.tenths()..=LARGEST_RATING.tenths() {
+            let rating = Score::from_tenths(tenths);
+            let of: Vec<_> = Difficulty::ALL
+                .into_iter()
+                .filter(|(_, class)| class.ratings().is_some_and(|ratings| ratings.contains(&rating)))
+                .collect();
+            assert!(matches!(&of[..], [(_, class)] if *class == Difficulty::of(rating)), "{rating}");
+        }
+        let class = |technique: Technique| Difficulty::of(technique.base_rating());
+        assert_eq!(class(Technique::NakedSingle), Difficulty::Easy);
+        assert_eq!(
+            [Technique::Pointing, Technique::Claiming].map(class),
+            [Difficulty::Medium, Difficulty::Medium]
+        );
+        assert_eq!(class(Technique::NakedPair), Difficulty::Hard);
+    }
+
+    #[test]
+    fn difficulties_part_what_a_search_shows() {
         let ratings = [(true, 0), (false, 0), (false, 1), (false, 9)]
             .map(|(by_singles, guesses)| Rating { by_singles, guesses });
         let fits = |difficulty: Difficulty| ratings.map(|rating| difficulty.fits(rating));

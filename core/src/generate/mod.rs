@@ -60,7 +60,7 @@ pub use difficulty::{Difficulty, NoGuesses, NoRatings, guesses, ratings};
 pub use full_grid::Grids;
 pub use symmetry::{NoSymmetry, Symmetry};
 
-use difficulty::{HandTest, LARGEST_RATING, LEAST_RATING, Rater};
+use difficulty::{HandTest, Rater, range_words};
 use remove_clues::{ClueRemoval, Soundness};
 use vicinity_search::VicinitySearch;
 
@@ -148,7 +148,7 @@ pub struct Constraints {
 impl Constraints {
     /// Whether puzzles are solved by hand, to see whether they are wanted.
     const fn tests_by_hand(&self) -> bool {
-        self.rating.is_some() || self.technique.is_some()
+        self.rating.is_some() || self.technique.is_some() || self.difficulty.is_by_hand()
     }
 }
 
@@ -176,11 +176,12 @@ impl Recipe {
                 return Err(RecipeError::Symmetry { order, clues: range, symmetry });
             }
         }
-        if let Some(Constraints { difficulty: Difficulty::Easy, rating: Some(rating), .. }) = constraints {
-            let most = Technique::NakedSingle.base_rating();
-            if *rating.start() > most {
-                return Err(RecipeError::Rating { least: *rating.start(), most });
-            }
+        if let Some(Constraints { difficulty, rating: Some(wanted), .. }) = constraints
+            && let Some(has) = difficulty.ratings()
+            && (wanted.start() > has.end() || wanted.end() < has.start())
+        {
+            let [has, wanted] = [&has, wanted].map(|range| (*range.start(), *range.end()));
+            return Err(RecipeError::Rating { class: difficulty.name(), has, wanted });
         }
         if let Some(technique) = constraints.and_then(|constraints| constraints.technique) {
             TechniqueSet::NONE.with(technique).check_for(order)?;
@@ -248,13 +249,7 @@ impl fmt::Display for Recipe {
             named => write!(f, "{named} ")?,
         }
         if let Some(rating) = &constraints.rating {
-            let (least, most) = (rating.start(), rating.end());
-            with.push(match (*least == LEAST_RATING, *most == LARGEST_RATING) {
-                _ if least == most => format!("a rating of {least}"),
-                (true, false) => format!("a rating of at most {most}"),
-                (false, true) => format!("a rating of at least {least}"),
-                _ => format!("a rating of {least} to {most}"),
-            });
+            with.push(format!("a rating of {}", range_words((*rating.start(), *rating.end()))));
         }
         with.extend(constraints.technique.map(|technique| format!("a step by {technique}")));
         write!(f, "{} puzzle", self.order)?;
@@ -312,13 +307,15 @@ pub enum RecipeError {
         /// The symmetry.
         symmetry: Symmetry,
     },
-    /// A rating above those of the singles that solve an easy puzzle.
-    #[error("An easy puzzle has a rating of {most} at most, so it cannot have one of {least}.")]
+    /// Ratings that no puzzle of the class has.
+    #[error("Puzzles that are {class} have a rating of {}, so none has one of {}.", range_words(*has), range_words(*wanted))]
     Rating {
-        /// The least rating of the recipe.
-        least: Score,
-        /// The largest of easy puzzles.
-        most: Score,
+        /// The name of the class.
+        class: &'static str,
+        /// Its least and its largest rating.
+        has: (Score, Score),
+        /// Those of the recipe.
+        wanted: (Score, Score),
     },
     /// A technique that no puzzle of this size takes.
     #[error(transparent)]
@@ -711,7 +708,8 @@ impl<'a> BatchGenerator<'a> {
         let clues = Grid::from_digits(self.order, digits);
         if let Some(test) = &mut self.hand_test {
             let Constraints { rating, technique, .. } = self.constraints;
-            if !test.fits(&clues, rating.as_ref(), *technique, self.cancel)? {
+            let is_of_class = !difficulty.is_by_hand() || test.class(&clues, self.cancel)? == *difficulty;
+            if !is_of_class || !test.fits(&clues, rating.as_ref(), *technique, self.cancel)? {
                 return Ok(None);
             }
         }

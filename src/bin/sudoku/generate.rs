@@ -76,7 +76,7 @@ pub struct GenerateArgs {
     #[arg(default_value = "none")]
     symmetry: Symmetry,
 
-    /// Difficulty
+    /// Difficulty, a class by the rating of the hardest step by hand
     #[arg(long, value_name = "NAME", value_parser = value::difficulty(), default_value = "any")]
     difficulty: Difficulty,
 
@@ -100,8 +100,8 @@ pub struct GenerateArgs {
 
     /// Make no puzzle twice
     ///
-    /// Another is made for each that is there already; memory grows by some 20 bytes a puzzle.
-    /// A run gives up where the attempts at one puzzle all lead to puzzles that are there.
+    /// Another is made for each that is there already, and after as many repeats in a row as
+    /// --attempts says the run gives up. Memory grows with the puzzles.
     #[arg(long, hide_short_help = true)]
     distinct: bool,
 

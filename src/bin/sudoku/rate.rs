@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use sudoku_stream::answer::{CheckForm, RateJob, RateTally, RateTask, RatedPuzzle};
+use sudoku_stream::generate::Difficulty;
 use sudoku_stream::grid::Grid;
 use sudoku_stream::offline::{Output, OutputError, Progress};
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
@@ -171,6 +172,13 @@ pub fn describe(puzzle: Option<&Grid>, rated: &RatedPuzzle) -> String {
         let hardest = rating.hardest.map_or("nothing to fill in", |technique| technique.title());
         let scores = [rating.er, rating.ep, rating.ed].map(score);
         let _ = writeln!(text, "ER {}, EP {}, ED {}: {hardest}", scores[0], scores[1], scores[2]);
+        if let Some(er) = rating.er {
+            let class = Difficulty::of(er);
+            let _ = writeln!(
+                text,
+                "ER rates the hardest step ({class}), EP those up to the first digit, ED the first step."
+            );
+        }
     } else {
         let steps = print::counted(rating.steps.into(), "step");
         let _ = writeln!(text, "ER {rating}. After {steps}: {}", rating.ending);
@@ -207,6 +215,13 @@ fn table(tally: &RateTally) -> String {
             _ => rows.push((name, count)),
         }
     }
+    let classes = Difficulty::ALL.iter().filter_map(|(name, class)| {
+        let ratings = class.ratings()?;
+        let counted = tally.ratings.iter().filter(|&(&er, _)| ratings.contains(&Score::from_tenths(er)));
+        let count: u64 = counted.map(|(_, count)| count).sum();
+        (count > 0).then(|| ((*name).to_owned(), count))
+    });
+    let classes: Vec<(String, u64)> = classes.collect();
     if tally.above > 0 {
         rows.push(("above".to_owned(), tally.above));
     }
@@ -219,6 +234,9 @@ fn table(tally: &RateTally) -> String {
         }
     }
     let mut text = columns("rating", &rows, all);
+    if !classes.is_empty() {
+        text += &format!("\n{}", columns("difficulty", &classes, all));
+    }
     let hardest: Vec<(String, u64)> =
         tally.hardest.iter().map(|(technique, &count)| (technique.title().to_owned(), count)).collect();
     if !hardest.is_empty() {

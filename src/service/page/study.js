@@ -54,13 +54,10 @@ function score(tenths) {
   return tenths ? (tenths / 10).toFixed(1) : "none";
 }
 
-/** A word for a rating that those know who do not know the scale. @param {number} tenths */
+/** The difficulty of a rating, as puzzles are made by it. @param {number} tenths */
 function wordFor(tenths) {
-  if (tenths <= 15) return "easy";
-  if (tenths <= 25) return "moderate";
-  if (tenths <= 44) return "tricky";
-  if (tenths <= 70) return "hard";
-  return tenths <= 90 ? "very hard" : "extreme";
+  if (tenths <= 23) return "easy";
+  return tenths <= 29 ? "medium" : "hard";
 }
 
 async function rate() {
