@@ -10,7 +10,7 @@ use super::minimal::are_minimal;
 use super::puzzle_reader::PuzzleReader;
 use super::result_rows::ResultRows;
 use super::row_batch::{RowBatch, WaitingRow, unique_problem};
-use super::row_job::{MIN_JOB_BYTES, RowJob, Rows};
+use super::row_job::{RowJob, Rows};
 use super::row_tally::{Counters, HasCounters};
 use super::{AnsweredRow, Block, Cancel, Cancelled, CheckForm, PuzzleRow, add_counts};
 use crate::grid::{Grid, Order};
@@ -475,9 +475,10 @@ impl RowJob for RateJob {
         self.raters.format()
     }
 
-    /// Some 200 puzzles of 81 cells at most, because more would gain nothing.
+    /// One puzzle of 81 cells at first, because a rating may take a second, and some 200 at most,
+    /// because more would gain nothing.
     fn job_bytes(&self) -> RangeInclusive<usize> {
-        MIN_JOB_BYTES..=16 * 1024
+        128..=16 * 1024
     }
 
     fn heading(&self) -> Vec<u8> {
@@ -491,11 +492,14 @@ impl RowJob for RateJob {
         rows: &mut Rows<'_, RateTally>,
     ) -> Result<(), Cancelled> {
         let mut first = None;
-        rows.tally = self.raters.rate(block, cancel, |row| {
+        let all = self.raters.rate(block, cancel, |row| {
             self.write_row(row, &mut rows.text);
+            rows.tally.count(row);
             first.get_or_insert_with(|| (row.puzzle.cloned(), row.result.clone()));
+            // If nobody wants more, the run is being cancelled.
+            let _ = rows.end_row(true);
         })?;
-        if rows.tally.puzzles == 1 {
+        if all.puzzles == 1 {
             *self.single.lock().ignore_poison() = first;
         }
         Ok(())
@@ -517,6 +521,9 @@ fn techniques(rating: &Rating) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
+    use super::super::RowTally as _;
     use super::super::cancel::tests::GivesUpOne;
     use super::super::row_tally::check_names;
     use super::*;
@@ -546,6 +553,32 @@ mod tests {
         assert!(beyond.search.is_some());
         assert_eq!(said(TechniqueSet::ALL, 2).0, Err("gave_up"));
         assert_eq!(said(TechniqueSet::ALL, 3).0, Ok(RatedPuzzle { is_minimal: None, ..rated }));
+    }
+
+    /// Each rating can be taken as soon as it is known, with what it counts.
+    #[test]
+    fn ratings_are_passed_on_one_by_one() {
+        let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters).unwrap();
+        let job = RateJob::new(format, RateTask::default(), CheckForm::Text);
+        let block = Block { text: b".1....2.3..4....\n................\n12\n", first_line: 1 };
+        let never = AtomicBool::new(false);
+        let (mut whole, mut parts) = (Vec::new(), Vec::new());
+        let tally = job.write(block, &never, &mut whole).unwrap();
+        let mut take = |text: &mut Vec<u8>, tally: &mut RateTally, is_awaited: bool| {
+            parts.push((std::mem::take(text), std::mem::take(tally), is_awaited));
+            ControlFlow::Continue(())
+        };
+        let mut rows = Rows::new(&mut take);
+        job.answer(block, &never, &mut rows).unwrap();
+        assert!(rows.text.is_empty() && rows.tally == RateTally::default());
+        assert!(parts.iter().all(|(_, tally, is_awaited)| tally.puzzles == 1 && *is_awaited));
+        let mut sum = RateTally::default();
+        for (_, tally, _) in &parts {
+            sum.add(tally);
+        }
+        assert_eq!((parts.len(), sum), (3, tally));
+        let text: Vec<u8> = parts.into_iter().flat_map(|(text, ..)| text).collect();
+        assert_eq!(text, whole);
     }
 
     #[test]
