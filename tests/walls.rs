@@ -161,8 +161,6 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ("service/net", &["capacity", "handle"]),
     ("techniques", &["chains", "hunt"]),
     ("techniques/chains", &["closure", "dynamic", "multiple", "nested", "single"]),
-    ("text", &["alphabet", "apart", "cell", "columns", "detect", "json", "layout", "lines", "misfit", "notation", "positions", "rewrite", "table"]),
-    ("text/layout", &["account", "brackets", "convert", "facts", "find", "judge", "lines", "markup", "members", "rows", "split", "table", "triples"]),
 ];
 
 /// The types whose name has another meaning elsewhere, each with the reason why it keeps the name.

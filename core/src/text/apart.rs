@@ -10,50 +10,12 @@
 
 use std::ops::Range;
 
-use super::cell::{no_cell, read_cell};
-use super::detect::LineLayout;
-use super::lines::{characters, given_solution, is_no_puzzle, offset, puzzle_lines};
+use super::cell::{no_cell, number, read_cell};
+use super::lines::{characters, given_solution, is_no_puzzle, offset};
 use super::rewrite::{range_in, solution_field};
-use super::table::{CellsReader, Columns, Delimiter, SOLUTION_NAMES, fields, is_known};
-use super::{
-    Alphabet, Column, Format, Hint, MAX_LINE_BYTES, Notation, Problem, PuzzleError, Record, Records,
-};
-use crate::grid::{Grid, MAX_SIDE, Order};
-
-/// The lines that detection reads.
-const LINES_SEEN: usize = 64;
-
-/// Whether a cell is `nan` or has a minus: what stands for a missing value, as `0` does not where
-/// numbers count from it.
-pub(super) fn is_missing(cell: &[u8]) -> bool {
-    cell.eq_ignore_ascii_case(b"nan") || cell.eq_ignore_ascii_case(b"na") || cell.starts_with(b"-")
-}
-
-/// The value of a number that is written like `5.0` or `5.000e+00`, or 0 for `nan` and -1, which
-/// stand for a missing value.
-pub(super) fn number(cell: &[u8]) -> Option<u8> {
-    let text = std::str::from_utf8(cell).ok()?;
-    if is_missing(cell) && !text.starts_with('-') {
-        return Some(0);
-    }
-    // Nothing but a plain decimal: Rust also parses words such as `infinity`.
-    if !text.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte))
-        || !cell.strip_prefix(b"-").unwrap_or(cell).first().is_some_and(u8::is_ascii_digit)
-    {
-        return None;
-    }
-    value(text.parse().ok()?)
-}
-
-/// The value of a whole number, or 0 for -1, which stands for a blank too.
-pub(super) fn value(number: f64) -> Option<u8> {
-    let is = |whole: f64| (number - whole).abs() < f64::EPSILON;
-    if is(-1.0) {
-        return Some(0);
-    }
-    // The largest value of any puzzle is 25.
-    (0..=25).find(|&value| is(f64::from(value)))
-}
+use super::table::{Columns, fields};
+use super::{Format, MAX_LINE_BYTES, Problem, PuzzleError, Record, Records};
+use crate::grid::{Grid, MAX_SIDE};
 
 /// The cells of a row; `None` for a wrong length.
 pub(super) fn cells<'a>(format: &Format, row: &'a [u8]) -> Option<impl Iterator<Item = &'a [u8]> + use<'a>> {
@@ -78,7 +40,7 @@ fn may_be_behind<'a>(fields: impl Iterator<Item = &'a [u8]>) -> bool {
 }
 
 /// Whether a field is a text, which is longer than any cell and no number.
-fn is_text(field: &[u8]) -> bool {
+pub(super) fn is_text(field: &[u8]) -> bool {
     characters(field).nth(2).is_some() && number(field).is_none()
 }
 
@@ -97,7 +59,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
     }
 }
 
-fn read_row(format: &Format, line: &[u8], puzzle: &mut Grid) -> Result<(), Problem> {
+pub(super) fn read_row(format: &Format, line: &[u8], puzzle: &mut Grid) -> Result<(), Problem> {
     let cells = cells(format, line).ok_or(Problem::WrongLength)?;
     for (to, field) in puzzle.digits_mut().iter_mut().zip(cells) {
         *to = read_cell(format, field).ok_or_else(|| no_cell(format, line, field))?;
@@ -133,7 +95,7 @@ pub(super) fn replaced(
 }
 
 impl Format {
-    /// Appends the cells of a grid between commas, without a line end, which [`Notation::Cells`]
+    /// Appends the cells of a grid between commas, without a line end, which [`Notation::Cells`](super::Notation::Cells)
     /// reads: numbers, 0 for a blank; in an alphabet with other symbols for these, its symbols, `.`
     /// for a blank.
     pub fn write_numbers(&self, grid: &Grid, out: &mut Vec<u8>) {
@@ -165,79 +127,11 @@ impl Format {
     }
 }
 
-/// Lays out a text in this notation, whose first line ends at `first_end` and in which cells of puzzles
-/// of this order were found from a column on.
-pub(super) fn lay_out(
-    layout: &mut LineLayout,
-    text: &[u8],
-    first_end: usize,
-    found: Option<(Columns, Order)>,
-    hint: &Hint,
-) {
-    let named = match hint.column {
-        Some(Column::Number(number)) => number.saturating_sub(1),
-        _ => 0,
-    };
-    let delimiter = hint.delimiter.unwrap_or(Delimiter::COMMA);
-    layout.columns = Columns { delimiter, puzzle: named, solution: None, ..Columns::default() };
-    layout.body = if hint.has_heading == Some(true) { first_end } else { 0 };
-    let Some((columns, order)) = found else { return };
-    let alphabet = hint.alphabet.clone().unwrap_or(Alphabet::Letters);
-    let Ok(mut format) = Format::new(Notation::Cells, order, alphabet) else { return };
-    format.columns = columns;
-    let seen = || puzzle_lines(text).take(LINES_SEEN);
-    let mut grid = Grid::empty(order);
-    let is_good: Vec<bool> = seen().map(|row| read_row(&format, row, &mut grid).is_ok()).collect();
-    let good = is_good.iter().filter(|&&is_good| is_good).count();
-    let is_heading = |row| is_heading(row, columns, order);
-    let detected = || is_good.first() == Some(&false) && seen().next().is_some_and(is_heading);
-    let has_heading = hint.has_heading.unwrap_or_else(detected);
-    if 2 * good > is_good.len() - usize::from(has_heading) {
-        let heading = if has_heading { seen().next() } else { None };
-        let solution = solution_column(heading, seen(), &format, hint);
-        (layout.columns, layout.order) = (Columns { solution, ..columns }, Some(order));
-        layout.body = if has_heading { first_end } else { 0 };
-    }
-}
-
-/// The column of solutions behind the cells: the one that is named for them, or the first that has one.
-fn solution_column<'a>(
-    heading: Option<&'a [u8]>,
-    mut rows: impl Iterator<Item = &'a [u8]>,
-    format: &Format,
-    hint: &Hint,
-) -> Option<usize> {
-    let Columns { delimiter, puzzle, .. } = format.columns;
-    let first = puzzle + format.order.cells();
-    let behind = |row| fields(row, delimiter).skip(first);
-    let mut reader = CellsReader::new(hint);
-    let mut is_solution =
-        |field| reader.order(field) == Some(format.order) && reader.is_filled(field, format.order);
-    let named = heading.and_then(|heading| behind(heading).position(|name| is_known(name, SOLUTION_NAMES)));
-    let column = named.or_else(|| rows.find_map(|row| behind(row).position(&mut is_solution)));
-    column.map(|column| first + column)
-}
-
-/// Whether the cells of a row are the numbers of columns, or names. One more field may be behind
-/// them, or names of further columns.
-fn is_heading(row: &[u8], columns: Columns, order: Order) -> bool {
-    let fields = || fields(row, columns.delimiter).skip(columns.puzzle);
-    let names = || fields().take(order.cells());
-    let mut behind = fields().skip(order.cells());
-    let has_more = behind.next().is_some_and(|field| !is_text(field)) && behind.next().is_some();
-    if names().count() < order.cells() || has_more {
-        return false;
-    }
-    let is_number = |(at, name): (usize, &[u8])| name == at.to_string().as_bytes();
-    names().enumerate().all(is_number)
-        || names().zip(1..).all(|(name, at)| is_number((at, name)))
-        || names().all(|name| name.iter().any(u8::is_ascii_alphabetic))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{FormatError, detect};
+    use crate::grid::Order;
+    use crate::text::{Alphabet, Column, FormatError, Hint, Notation, detect};
 
     fn read_all(text: &str) -> Vec<String> {
         let preamble =

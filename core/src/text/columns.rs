@@ -1,13 +1,48 @@
-//! Columns of tables: fields as they are written, and rows whose solution is right.
+//! `csv`: rows of tables, their fields as they are written, and rows whose solution is right.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::alphabet::{INVALID, Shortcut};
-use super::lines::{offset, read_digits, read_digits_and_dots, read_plain_cells};
-use super::table::{Columns, Delimiter, has_open_quotes};
-use super::{MAX_LINE_BYTES, Records};
-use crate::grid::keeps_rules_9x9;
+use super::lines::{
+    given_solution, is_no_puzzle, offset, read_cells, read_digits, read_digits_and_dots, read_plain_cells,
+};
+use super::table::{Columns, Delimiter, fields, has_open_quotes};
+use super::{MAX_LINE_BYTES, Problem, PuzzleError, Record, Records};
+use crate::grid::{Grid, keeps_rules_9x9};
+
+/// Reads the next row.
+pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
+    let format = records.format;
+    let columns = format.columns;
+    loop {
+        let (line, number) = records.take_line()?;
+        if is_no_puzzle(line) {
+            continue;
+        }
+        let (mut cells, mut given) = (&[][..], None);
+        let last = columns.puzzle.max(columns.solution.unwrap_or(0));
+        let mut row = fields(line, columns.delimiter);
+        for (column, field) in row.by_ref().take(last + 1).enumerate() {
+            if column == columns.puzzle {
+                cells = field;
+            } else if Some(column) == columns.solution {
+                given = given_solution(field);
+            }
+        }
+        // A line that was cut has lost what closes its quotes.
+        let error = match row.open_quotes().filter(|_| line.len() < MAX_LINE_BYTES) {
+            Some(open) => Some(Problem::open_quotes(line, offset(line, open))),
+            None => read_cells(format, cells, puzzle).err().map(|problem| problem.within(line, cells)),
+        };
+        return Some(Record {
+            line: number,
+            given,
+            row: line,
+            error: error.map(|problem| PuzzleError { problem, line: Some(number) }),
+        });
+    }
+}
 
 /// The range in a text of a row that was read from it.
 pub(crate) fn row_within(text: &[u8], row: &[u8]) -> Range<usize> {

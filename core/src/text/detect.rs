@@ -1,29 +1,25 @@
 //! Auto-detection: the format of a text from its beginning.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::alphabet::Codec;
 use super::cell::read_cell;
-use super::json::Keys;
 use super::layout::{Converter, Found, Refusal, ambiguous_zeros, layout_of, zeros_may_be_values};
-use super::lines::{characters, count_characters, is_excel_line, is_no_puzzle, puzzle_lines, trim_end};
+use super::lines::{characters, count_characters, is_excel_line, is_no_puzzle, puzzle_lines};
 use super::misfit::Misfit;
-use super::notation::{lay_out, recognise, sampled_cells};
-use super::table::{Columns, first_line, is_ruler, lacks_first_name};
-use super::{Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, Records};
+use super::recognise::{
+    LineLayout, Recognised, is_cell_of_1x1, is_told_1x1, lay_out, recognise, sampled_cells, whole_lines,
+};
+use super::table::{first_line, is_ruler, lacks_first_name, most_frequent};
+use super::{
+    Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, Records,
+    SAMPLE_BYTES,
+};
 use crate::grid::{Grid, Order};
-
-/// The bytes of a text that detection reads.
-pub const SAMPLE_BYTES: usize = 64 * 1024;
 
 /// The bytes of the widest row whose blanks are spaces, and more.
 const WIDEST_ROW: usize = 256;
-
-/// A whole number on the first line with more digits than this is a puzzle and no block size,
-/// because the smallest puzzle that could be mistaken for one has 16 cells.
-const MAX_BLOCK_SIZE_DIGITS: usize = 15;
 
 /// What precedes the puzzles of a text, and their detected format.
 #[derive(Clone, Debug)]
@@ -39,28 +35,6 @@ pub struct Preamble {
     /// line would be an error; so a file is better refused. `None` if the notation, size or column
     /// was given, unless all lines are one, with the line ends of old Macs.
     pub misfit: Option<Misfit>,
-}
-
-/// How a text with a puzzle a line is laid out.
-pub(super) struct LineLayout {
-    pub(super) notation: Notation,
-    /// The length of a header or heading.
-    pub(super) body: usize,
-    pub(super) order: Option<Order>,
-    pub(super) columns: Columns,
-    pub(super) keys: Keys,
-    /// Whether nothing but a puzzle can be where puzzles are read.
-    pub(super) names_puzzles: bool,
-    /// Whether a heading has a known name for the column of puzzles.
-    pub(super) is_named: bool,
-}
-
-impl LineLayout {
-    pub(super) fn new(notation: Notation) -> Self {
-        let (columns, keys) = (Columns::default(), Keys::default());
-        let names_puzzles = notation != Notation::Csv;
-        Self { notation, body: 0, order: None, columns, keys, names_puzzles, is_named: false }
-    }
 }
 
 /// Detects the format of a text from its beginning, of which the more is given the better: skips a
@@ -251,18 +225,6 @@ fn are_grids_of_one(text: &[u8], hint: &Hint) -> bool {
         || hint.order.is_none() && puzzle_lines(text).all(|line| line.trim_ascii_start().len() == 1)
 }
 
-/// What a text is recognised as.
-pub(super) enum Recognised {
-    /// Lines that are read as they are, and why they may be no puzzles.
-    Lines(LineLayout, Option<Refusal>),
-    /// Lines that are read as they are, if no less is read in them than when they are converted.
-    Either(LineLayout, Found),
-    /// Puzzles that are converted to lines.
-    Converted(Found),
-    /// The same below the number of puzzles.
-    Below(Found),
-}
-
 /// Converts a text in whose lines fewer puzzles can be read as they are, or that is a list with
 /// comments or separators that no list may have.
 fn if_better(found: Found, format: &Format, text: &[u8]) -> Option<Found> {
@@ -380,60 +342,6 @@ fn block_size(first: &[u8], text: &[u8], hint: &Hint) -> Result<Order, FormatErr
     }
 }
 
-/// Whether a text is a list of puzzles and nothing else, which all other checks would find too, in
-/// many times the time: each line has the length of a puzzle, the same one, above that of any row,
-/// and nothing that could separate fields.
-pub(super) fn is_plain_list(text: &[u8]) -> bool {
-    const SEPARATORS: &[u8] = b" \t,;|{";
-    let mut separates = [false; 256];
-    for &byte in SEPARATORS {
-        separates[usize::from(byte)] = true;
-    }
-    let mut lines = text.split(|&byte| byte == b'\n').map(trim_end).filter(|line| !line.is_empty());
-    let Some(first) = lines.next() else { return false };
-    let is_puzzle = Order::from_cells(first.len()).is_some_and(|order| order.side() >= 9);
-    let is_plain =
-        |line: &[u8]| line.len() == first.len() && !line.iter().any(|&b| separates[usize::from(b)]);
-    is_puzzle && is_plain(first) && lines.all(is_plain)
-}
-
-/// Whether the hint leaves no other puzzles than those of 1x1, by their size or by an alphabet that
-/// has no symbols for others.
-pub(super) fn is_told_1x1(hint: &Hint) -> bool {
-    let largest = hint.alphabet.as_ref().and_then(Alphabet::largest_order);
-    hint.order.or(largest) == Some(Order::ALL[0])
-}
-
-/// Whether a block size on the first line, which can only be an invalid one, can be a 1x1 puzzle
-/// above others too: every line has one character, and the first is a cell of such a puzzle.
-pub(super) fn is_list_of_cells(first: &[u8], text: &[u8], hint: &Hint) -> bool {
-    is_cell_of_1x1(first, hint) && puzzle_lines(text).all(|line| line.trim_ascii_start().len() == 1)
-}
-
-/// Whether this is a cell of a 1x1 puzzle.
-fn is_cell_of_1x1(cell: &[u8], hint: &Hint) -> bool {
-    let alphabet = hint.alphabet.clone().unwrap_or_default();
-    let format = Format::new(Notation::Lines, Order::ALL[0], alphabet);
-    format.is_ok_and(|format| read_cell(&format, cell).is_some())
-}
-
-/// Whether the first line is a block size, valid or not: a whole number alone.
-pub(super) fn is_block_size(first: &[u8], below: &[u8], hint: &Hint) -> bool {
-    let number = first.trim_ascii();
-    let digits = number.strip_prefix(b"-").unwrap_or(number);
-    if !(1..=MAX_BLOCK_SIZE_DIGITS).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
-        return false;
-    }
-    let Some(second) = below.split(|&b| b == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty())
-    else {
-        // With nothing below it, a number is a 1x1 puzzle; but `2` or `3` would be an invalid one.
-        return hint.order.is_none() && matches!(number, b"2" | b"3");
-    };
-    // A long number above a line of the same length is a row: of a grid, or of a size that is none.
-    let is_row = number.len() > 2 && second.len() == number.len();
-    !is_row
-}
-
 /// Whether a block size on the first line of a text, which is none, may be the number of its
 /// puzzles: it is larger than any block size, and most lines below it, at least two, have the
 /// length of a puzzle.
@@ -452,14 +360,6 @@ fn is_count(first: &[u8], text: &[u8], hint: &Hint) -> bool {
     puzzles > 1 && 2 * puzzles > lines
 }
 
-/// The whole lines of a sample: the last line of a full sample may be cut off and is dropped,
-/// unless it is the only one.
-pub(super) fn whole_lines(sample: &[u8]) -> &[u8] {
-    let cut_off = sample.len() >= SAMPLE_BYTES;
-    let end = if cut_off { memchr::memrchr(b'\n', sample) } else { None };
-    &sample[..end.unwrap_or(sample.len())]
-}
-
 /// The order of puzzles of this length in characters. A single one is inconclusive.
 fn puzzle_order(cells: &[u8]) -> Option<Order> {
     Order::from_cells(count_characters(cells)).filter(|order| order.cells() > 1)
@@ -469,15 +369,6 @@ fn puzzle_order(cells: &[u8]) -> Option<Order> {
 /// which takes no symbol of the alphabet for the beginning of a comment.
 fn delimiting(alphabet: &Alphabet, notation: Notation) -> Codec {
     Codec::new(alphabet, alphabet.largest_order().unwrap_or(Order::NINE), notation)
-}
-
-/// The most frequent order; of several the one that appears first.
-pub(super) fn most_frequent(orders: impl Iterator<Item = Order>) -> Option<Order> {
-    let orders: Vec<Order> = orders.collect();
-    let count = |order| orders.iter().filter(|&&other| other == order).count();
-    let place = |order| orders.iter().position(|&other| other == order);
-    let seen = Order::ALL.into_iter().filter(|&order| place(order).is_some());
-    seen.max_by_key(|&order| (count(order), Reverse(place(order))))
 }
 
 /// [`fit`] of a line four of five of whose cells are readable.

@@ -12,10 +12,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::detect::most_frequent;
 use super::lines::{self, given_solution, is_no_puzzle, puzzle_lines};
-use super::table::{CellsReader, PUZZLE_NAMES, SOLUTION_NAMES};
-use super::{Format, FormatError, Hint, Problem, PuzzleError, Record, Records, apart, columns};
+use super::table::{CellsReader, PUZZLE_NAMES, SOLUTION_NAMES, most_frequent};
+use super::{Format, FormatError, Hint, Problem, PuzzleError, Record, Records, cell, columns};
 use crate::grid::{Grid, MAX_SIDE, Order};
 
 /// The names of the members that are read.
@@ -108,7 +107,7 @@ impl<'de> Deserialize<'de> for Cells<'de> {
             fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
                 // Larger ones than any cell are told, too.
                 Ok(Cells::Number(
-                    apart::value(value)
+                    cell::value(value)
                         .map_or_else(|| value.to_string().parse().ok(), |cell| Some(cell.into())),
                 ))
             }

@@ -1,11 +1,10 @@
-//! `lines`, `header` and `csv`: notations with one puzzle a line.
+//! `lines` and `header`: notations with a puzzle a line, and what a line is.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use super::alphabet::{INVALID, MIDDLE_DOT, Shortcut};
 use super::error::{ERROR_PREFIX, FAULT, fault_of};
-use super::table::fields;
 use super::{BYTE_ORDER_MARK, Format, Notation, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, Order};
 
@@ -15,6 +14,33 @@ pub const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// The bytes of a plain 9x9 line: 81 cells and a newline.
 pub(crate) const PLAIN_9X9_LINE_BYTES: usize = 82;
+
+impl Notation {
+    /// The number of puzzles, good and bad, in whole lines below the heading, of a text with a puzzle a
+    /// line.
+    ///
+    /// ```
+    /// use sudoku_core::text::Notation;
+    ///
+    /// assert_eq!(Notation::Csv.count_puzzles(b"1,12....1.........\n\n# easy\nx,y\n"), 2);
+    /// ```
+    #[must_use]
+    pub fn count_puzzles(self, lines: &[u8]) -> u64 {
+        let is_puzzle = |line: &[u8]| self == Self::Header || !is_no_puzzle(looked_at(line));
+        let text = lines.strip_suffix(b"\n").unwrap_or(lines);
+        if lines.is_empty() {
+            return 0;
+        }
+        let mut begin = 0;
+        // Not byte by byte, because a client counts all that it sends.
+        let all = memchr::memchr_iter(b'\n', text).chain([text.len()]).map(|end| {
+            let line = &text[begin..end];
+            begin = end + 1;
+            line
+        });
+        all.filter(|line| is_puzzle(line)).count() as u64
+    }
+}
 
 /// The length of the whole lines in `text`.
 pub(super) fn cut(text: &[u8]) -> usize {
@@ -160,38 +186,6 @@ pub(super) fn read_line(format: &Format, line: &[u8], puzzle: &mut Grid) -> Resu
         }
         problem => problem.within(line, cells),
     })
-}
-
-pub(super) fn read_csv<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
-    let format = records.format;
-    let columns = format.columns;
-    loop {
-        let (line, number) = records.take_line()?;
-        if is_no_puzzle(line) {
-            continue;
-        }
-        let (mut cells, mut given) = (&[][..], None);
-        let last = columns.puzzle.max(columns.solution.unwrap_or(0));
-        let mut row = fields(line, columns.delimiter);
-        for (column, field) in row.by_ref().take(last + 1).enumerate() {
-            if column == columns.puzzle {
-                cells = field;
-            } else if Some(column) == columns.solution {
-                given = given_solution(field);
-            }
-        }
-        // A line that was cut has lost what closes its quotes.
-        let error = match row.open_quotes().filter(|_| line.len() < MAX_LINE_BYTES) {
-            Some(open) => Some(Problem::open_quotes(line, offset(line, open))),
-            None => read_cells(format, cells, puzzle).err().map(|problem| problem.within(line, cells)),
-        };
-        return Some(Record {
-            line: number,
-            given,
-            row: line,
-            error: error.map(|problem| PuzzleError { problem, line: Some(number) }),
-        });
-    }
 }
 
 /// The solution beside a puzzle, from what stands in its place: nothing, or an error line, as our

@@ -23,6 +23,7 @@
 
 mod alphabet;
 mod apart;
+mod by_notation;
 mod cell;
 mod columns;
 mod detect;
@@ -33,6 +34,7 @@ mod lines;
 mod misfit;
 mod notation;
 mod positions;
+mod recognise;
 mod rewrite;
 mod table;
 mod write;
@@ -46,7 +48,7 @@ use crate::grid::{Grid, Order};
 pub use alphabet::{Alphabet, NoAlphabet};
 pub use columns::unescape_quotes;
 pub(crate) use columns::{row_within, unquoted, write_field};
-pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_lines_above, sniff, sniff_part};
+pub use detect::{Preamble, detect, skip_lines_above, sniff, sniff_part};
 pub(crate) use error::ERROR_PREFIX;
 pub use error::{Problem, PuzzleError};
 pub use layout::{Converted, Layout, Rest, layouts};
@@ -64,6 +66,9 @@ use json::Keys;
 use layout::Converter;
 use notation::Extent;
 use table::Columns;
+
+/// The bytes of a text that detection reads.
+pub const SAMPLE_BYTES: usize = 64 * 1024;
 
 /// The most bytes of one puzzle on several lines, and of what stands beside it.
 pub const MAX_PUZZLE_BYTES: usize = 1 << 20;

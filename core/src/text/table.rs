@@ -3,6 +3,7 @@
 //! A field is what stands between two delimiters, without white space and quotes around it. Quotes
 //! matter only around a whole field, as in RFC 4180, except that a row always ends with its line.
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::str::FromStr;
 
@@ -10,6 +11,15 @@ use super::alphabet::INVALID;
 use super::lines::{characters, count_characters, is_no_puzzle, offset, puzzle_lines};
 use super::{Alphabet, Format, FormatError, Hint, Notation};
 use crate::grid::Order;
+
+/// The most frequent order; of several the one that appears first.
+pub(super) fn most_frequent(orders: impl Iterator<Item = Order>) -> Option<Order> {
+    let orders: Vec<Order> = orders.collect();
+    let count = |order| orders.iter().filter(|&&other| other == order).count();
+    let place = |order| orders.iter().position(|&other| other == order);
+    let seen = Order::ALL.into_iter().filter(|&order| place(order).is_some());
+    seen.max_by_key(|&order| (count(order), Reverse(place(order))))
+}
 
 /// What separates the fields of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

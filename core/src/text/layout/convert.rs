@@ -9,13 +9,14 @@ use std::fmt;
 use super::super::error::{Problem, push_fault};
 use super::account::{Fault, Reading, What};
 use super::brackets::bracket_borders;
-use super::facts::{Kind, is_label, kind, last_section, lines_in};
+use super::facts::{Kind, is_label, kind};
 use super::lines::Answered;
 use super::markup;
-use super::members::{Documents, Extent};
-use super::rows::RowText;
+use super::members::Documents;
+use super::rows::{Rest, RowText};
 use super::signs::{Cell, DOT, Signs, ZERO, flat};
-use super::table::{Framing, Layout, Split, View};
+use super::table::{Extent, Framing, Layout, Split, View};
+use super::views::{last_section, lines_in};
 use super::{lines as puzzle_lines, triples};
 use crate::grid::Order;
 
@@ -25,17 +26,6 @@ const WINDOW_BYTES: usize = 64 * 1024;
 /// that follow one another.
 const MARGIN_PUZZLES: usize = 16;
 const MARGIN_RUN: usize = 4;
-
-/// What follows a text that is to be converted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest {
-    /// Nothing.
-    Nothing,
-    /// More of it.
-    More,
-    /// More of it, when whoever writes it has an answer to what is there.
-    Awaited,
-}
 
 /// Puzzles of a text as lines.
 #[derive(Debug, Default)]

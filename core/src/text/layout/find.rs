@@ -7,7 +7,7 @@ use super::super::table::LEAST_CELLS;
 use super::facts::{Kind, Line, fields, is_decoration, kind, pieces, unquoted};
 use super::signs::{Blanks, NOTHING, Signs, ZERO, has_word, trimmed, weight};
 use super::split::{before_remark, is_one_sign};
-use super::table::{Framing, Layout, Places, SIZES, Size, Split, TABLE};
+use super::table::{Framing, Layout, Places, Size, Split, TABLE, Wanted};
 use super::triples::{Axes, axes_of, triple_of};
 
 /// The lines that suggest layouts.
@@ -18,22 +18,6 @@ const WIDEST_ROW: u32 = 128;
 const LINES_AN_ERROR: usize = 8;
 /// The most candidates of a row of the table.
 const MOST: usize = 10;
-
-/// What is asked for.
-pub(super) struct Wanted {
-    /// The side of the puzzles.
-    pub(super) side: Option<u8>,
-    /// The delimiter of fields.
-    pub(super) delimiter: Option<u8>,
-    /// The first column of cells that are apart, from 0.
-    pub(super) column: Option<usize>,
-}
-
-impl Wanted {
-    pub(super) fn sizes(&self) -> impl Iterator<Item = Size> {
-        SIZES.into_iter().filter(|size| self.side.is_none_or(|side| side == size.side))
-    }
-}
 
 /// Votes for candidates, in the order of their first one.
 #[derive(Default)]

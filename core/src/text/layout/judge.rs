@@ -3,17 +3,17 @@
 
 use std::fmt;
 
-use super::super::lines::offset;
 use super::super::{Alphabet, Column, Delimiter, FormatError, Hint, Notation};
 use super::account::Reading;
-use super::facts::{Line, is_puzzle, lines};
-use super::find::{Wanted, candidates};
+use super::facts::Line;
+use super::find::candidates;
 use super::lines::Answered;
 use super::markup::is_markup;
 use super::members::{Documents, documents};
 use super::rows::RowText;
-use super::signs::{Signs, is_letter};
-use super::table::{Framing, Layout, Row, Split, TABLE, View};
+use super::signs::{Signs, variant_word};
+use super::table::{Framing, Layout, Row, Split, TABLE, View, Wanted};
+use super::views::{is_puzzle, lines};
 use super::{lines as puzzle_lines, triples};
 use crate::grid::Order;
 
@@ -350,36 +350,4 @@ pub(super) fn judge(text: &[u8], hint: &Hint, goes_on: bool) -> Result<Reading, 
         Some(word) => Err(Refusal::Variant(word)),
         None => Ok(best),
     }
-}
-
-/// The word by which a text says that its puzzles have more rules than the classic ones.
-pub(super) fn variant_word(text: &[u8]) -> Option<String> {
-    const WORDS: [&[u8]; 14] = [
-        b"cage",
-        b"cages",
-        b"region",
-        b"regions",
-        b"killer",
-        b"killers",
-        b"diagonal",
-        b"diagonals",
-        b"jigsaw",
-        b"irregular",
-        b"arrow",
-        b"arrows",
-        b"samurai",
-        b"visual_elements",
-    ];
-    let is_in_word = |byte: u8| byte == b'_' || byte.is_ascii_digit() || is_letter(byte);
-    let words = text.split(|&byte| !is_in_word(byte)).filter(|word| !word.is_empty());
-    let begins = |word: &[u8], start: &[u8]| {
-        word.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
-    };
-    let is_one = |word: &&[u8]| {
-        let is_hyphenated = || text[offset(text, word) + word.len()..].first() == Some(&b'-');
-        WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
-            || begins(word, b"thermo")
-            || begins(word, b"anti") && (word.len() > 4 || is_hyphenated())
-    };
-    words.clone().find(is_one).map(|word| String::from_utf8_lossy(word).into_owned())
 }

@@ -6,11 +6,9 @@ use super::super::lines::characters;
 use super::super::table::LEAST_CELLS;
 use super::account::{Fault, Reading, What};
 use super::facts::Line;
-use super::find::Wanted;
-use super::judge::variant_word;
-use super::signs::{Blanks, Cell, Signs, ZERO, flat, has_word, weight};
+use super::signs::{Blanks, Cell, Signs, ZERO, flat, has_word, variant_word, weight};
 use super::split::is_one_sign;
-use super::table::Layout;
+use super::table::{Extent, Layout, Wanted};
 use crate::grid::OutOfRange;
 
 /// The longest document that is no broken one, in bytes.
@@ -301,17 +299,6 @@ impl Node<'_> {
             }
         }
     }
-}
-
-/// How a text of JSON is cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Extent {
-    /// A document a line.
-    Lines,
-    /// Documents over as many lines as they like.
-    Values,
-    /// The items of one array.
-    Items,
 }
 
 /// The documents of a text of JSON.

@@ -7,8 +7,8 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `signs.rs` | which characters are values and blanks |
-//! | `facts.rs` | a text as lines, and what a line is that is no cells |
-//! | `brackets.rs`, `markup.rs` | arrays of any language, HTML and XML as lines |
+//! | `facts.rs` | the parts of a line, and what a line is that is no cells |
+//! | `brackets.rs`, `markup.rs`, `views.rs` | arrays of any language, HTML, XML and sections as lines |
 //! | `table.rs` | the layouts |
 //! | `find.rs` | the candidates that the beginning of a text suggests |
 //! | `split.rs` | the cells of a line |
@@ -31,13 +31,15 @@ mod signs;
 mod split;
 mod table;
 mod triples;
+mod views;
 
 pub(super) use account::zeros_may_be_values;
+pub use convert::Converted;
 pub(super) use convert::Converter;
-pub use convert::{Converted, Rest};
 pub(super) use facts::tokens;
 pub use judge::Refusal;
 pub(super) use judge::ambiguous_zeros;
+pub use rows::Rest;
 pub use table::{Layout, layouts};
 
 use super::lines::puzzle_lines;

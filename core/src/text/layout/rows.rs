@@ -5,11 +5,21 @@
 //! and the one with the latest are both found, because a text for which they differ is ambiguous.
 
 use super::account::{Fault, Reading, What, repeated};
-use super::convert::Rest;
 use super::facts::{Kind, Line, are_names, fields, is_label, is_number, kind, pieces};
 use super::signs::{DOT, NOTHING, Signs, weight};
 use super::split::{Parsed, is_one_sign, lacks_cell};
 use super::table::{Layout, Split};
+
+/// What follows a text that is to be converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Nothing.
+    Nothing,
+    /// More of it.
+    More,
+    /// More of it, when whoever writes it has an answer to what is there.
+    Awaited,
+}
 
 /// What a line is among rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

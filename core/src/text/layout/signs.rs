@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::super::{Alphabet, apart};
+use super::super::lines::offset;
+use super::super::{Alphabet, cell};
 
 /// A letter that is not ASCII, in a [flat] line.
 pub(super) const LETTER: u8 = 0x80;
@@ -158,7 +159,7 @@ impl Signs {
     }
 
     fn number(&self, token: &[u8], side: u8) -> Option<Cell> {
-        if token[0] == b'-' && apart::number(token).is_some()
+        if token[0] == b'-' && cell::number(token).is_some()
             || BLANK_WORDS.iter().any(|word| token.eq_ignore_ascii_case(word))
         {
             return Some(Cell { value: 0, blank: WORD });
@@ -166,7 +167,7 @@ impl Signs {
         let number = match *token {
             [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => 10 * (tens - b'0') + ones - b'0',
             _ if token.iter().all(u8::is_ascii_digit) => return None,
-            _ => apart::number(token)?,
+            _ => cell::number(token)?,
         };
         let value = number + self.first_number;
         match value {
@@ -189,4 +190,36 @@ impl Signs {
     pub(super) fn is_blank(&self, sign: u8) -> bool {
         self.blank[usize::from(sign)] > 0
     }
+}
+
+/// The word by which a text says that its puzzles have more rules than the classic ones.
+pub(super) fn variant_word(text: &[u8]) -> Option<String> {
+    const WORDS: [&[u8]; 14] = [
+        b"cage",
+        b"cages",
+        b"region",
+        b"regions",
+        b"killer",
+        b"killers",
+        b"diagonal",
+        b"diagonals",
+        b"jigsaw",
+        b"irregular",
+        b"arrow",
+        b"arrows",
+        b"samurai",
+        b"visual_elements",
+    ];
+    let is_in_word = |byte: u8| byte == b'_' || byte.is_ascii_digit() || is_letter(byte);
+    let words = text.split(|&byte| !is_in_word(byte)).filter(|word| !word.is_empty());
+    let begins = |word: &[u8], start: &[u8]| {
+        word.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+    };
+    let is_one = |word: &&[u8]| {
+        let is_hyphenated = || text[offset(text, word) + word.len()..].first() == Some(&b'-');
+        WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
+            || begins(word, b"thermo")
+            || begins(word, b"anti") && (word.len() > 4 || is_hyphenated())
+    };
+    words.clone().find(is_one).map(|word| String::from_utf8_lossy(word).into_owned())
 }

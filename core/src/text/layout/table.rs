@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::super::Alphabet;
-use super::members::Extent;
 use super::signs::{Blanks, DOT, NOTHING, ZERO};
 
 /// How a text is seen as lines.
@@ -19,6 +18,17 @@ pub(super) enum View {
     Brackets,
     /// What stands between the tags of HTML and XML.
     Markup,
+}
+
+/// How a text of JSON is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Extent {
+    /// A document a line.
+    Lines,
+    /// Documents over as many lines as they like.
+    Values,
+    /// The items of one array.
+    Items,
 }
 
 /// What a puzzle takes up.
@@ -400,5 +410,21 @@ impl fmt::Display for Layout {
             _ => Ok(()),
         }?;
         if self.alphabet == Alphabet::Letters { Ok(()) } else { write!(f, ", in {}", self.alphabet) }
+    }
+}
+
+/// What is asked for.
+pub(super) struct Wanted {
+    /// The side of the puzzles.
+    pub(super) side: Option<u8>,
+    /// The delimiter of fields.
+    pub(super) delimiter: Option<u8>,
+    /// The first column of cells that are apart, from 0.
+    pub(super) column: Option<usize>,
+}
+
+impl Wanted {
+    pub(super) fn sizes(&self) -> impl Iterator<Item = Size> {
+        SIZES.into_iter().filter(|size| self.side.is_none_or(|side| side == size.side))
     }
 }
