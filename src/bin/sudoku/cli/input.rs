@@ -26,7 +26,7 @@ use super::{print, value};
 pub struct InputArgs {
     /// Puzzles, or files of them [default: `-`, standard input]
     ///
-    /// An argument that is a file is read, also as .gz, .zst, .bz2, .xz or .zip.
+    /// An argument that is a file is read, packed (gzip, zstd, bzip2, xz, zip) or not.
     /// Another one that has the 16, 81, 256 or 625 cells of a puzzle is the puzzle itself.
     /// Several are read one after another.
     #[arg(value_name = "PUZZLE|FILE", value_hint = ValueHint::FilePath)]
@@ -45,7 +45,7 @@ const ONE_INPUT: &str = "Puzzle, or a file of puzzles [default: `-`, standard in
 
 /// Makes the argument for inputs one that takes a single one.
 pub fn one_input(inputs: Arg) -> Arg {
-    let more = "An argument that is a file is read, also as .gz, .zst, .bz2, .xz or .zip. \
+    let more = "An argument that is a file is read, packed (gzip, zstd, bzip2, xz, zip) or not. \
                 Another one that has the 16, 81, 256 or 625 cells of a puzzle is the puzzle itself.";
     let long_help = format!("{ONE_INPUT}\n\n{more}");
     inputs.action(ArgAction::Set).num_args(1).help(ONE_INPUT).long_help(long_help)

@@ -42,7 +42,7 @@ Examples:
   sudoku shell puzzles.txt
   sudoku shell < script.txt
 
-On a terminal there are colours (unless NO_COLOR is set), history, and completion with Tab.";
+On a terminal there are colours (see --color), history, and completion with Tab.";
 
 /// Arguments of `sudoku shell`.
 #[derive(Clone, Args)]
