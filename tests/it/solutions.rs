@@ -414,5 +414,12 @@ fn candidates_are_the_digits_of_all_solutions() {
     let drawn = sudoku(&["candidates", puzzle]).output().unwrap();
     assert_eq!(stdout(&drawn).lines().filter(|line| line.starts_with('|')).count(), 4, "{}", stdout(&drawn));
     let none = sudoku(&["candidates", "123...4........."]).output().unwrap();
-    assert_eq!((none.status.code(), stderr(&none)), (Some(2), "The puzzle has no solution.\n".to_owned()));
+    assert_eq!((none.status.code(), stderr(&none)), (Some(1), "The puzzle has no solution.\n".to_owned()));
+    // Others have theirs all the same.
+    let second = sudoku(&["candidates", "123...4.........", puzzle]).output().unwrap();
+    assert_eq!(
+        (second.status.code(), stderr(&second)),
+        (Some(1), "Argument 1 has no solution.\n".to_owned())
+    );
+    assert_eq!(stdout(&second), stdout(&drawn));
 }

@@ -13,7 +13,7 @@ use sudoku_stream::text::{Problem, PuzzleError};
 
 use crate::cli::output::ReportArgs;
 use crate::cli::pick::PickArgs;
-use crate::cli::{interrupt, print};
+use crate::cli::{exit, interrupt, print};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,7 +24,7 @@ Examples:
 A digit is a candidate of a cell here if a solution has it there, so a puzzle with one solution has one in \
 each. `sudoku show --candidates` draws those that the rules leave instead.
 
-Exit codes: 0, done; 2, the puzzle cannot be read or has no solution.";
+Exit codes: 0, done; 1, a puzzle has no solution; 2, it cannot be read.";
 
 /// Arguments of `sudoku candidates`.
 #[derive(Clone, Args)]
@@ -46,16 +46,18 @@ pub fn run(args: &CandidatesArgs) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
     let inputs = args.pick.all()?;
     let mut out = args.out.open(&inputs)?;
-    for (place, chosen) in args.pick.choose_each(inputs)?.into_iter().enumerate() {
-        let error = |problem| chosen.error(PuzzleError { problem, line: Some(chosen.picked.line) });
-        if let Some(conflict) = chosen.puzzle.first_conflict() {
-            return Err(error(Problem::RuleBroken(conflict)));
-        }
+    let (mut are_unsolved, mut gap) = (false, "");
+    for chosen in args.pick.choose_each(inputs)? {
         let Some(found) = in_solutions(&chosen.puzzle, &cancel)? else {
             return Ok(interrupt::report("The candidates were not found"));
         };
         if found.iter().all(Vec::is_empty) {
-            return Err(error(Problem::NoSolution));
+            let conflict = chosen.puzzle.first_conflict();
+            let problem = conflict.map_or(Problem::NoSolution, Problem::RuleBroken);
+            let error = chosen.error(PuzzleError { problem, line: Some(chosen.picked.line) });
+            print::status_line(&error.to_string());
+            are_unsolved = true;
+            continue;
         }
         let position: Position = pencil_marks(&found, chosen.puzzle.order().side()).parse()?;
         let text = if args.pencil_marks {
@@ -63,10 +65,11 @@ pub fn run(args: &CandidatesArgs) -> anyhow::Result<ExitCode> {
         } else {
             CandidateGrid { position: &position, step: None, marks: StepMarks::Characters }.to_string()
         };
-        out.write(&if place > 0 { format!("\n{text}") } else { text })?;
+        out.write(&format!("{gap}{text}"))?;
+        gap = "\n";
     }
     out.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(exit::by_errors(are_unsolved))
 }
 
 /// The digits that each cell has in some solution; none in all cells if there is no solution. `None` if the

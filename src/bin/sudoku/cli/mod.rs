@@ -48,12 +48,13 @@ pub mod exit {
     ];
 
     /// What 1 means, command by command.
-    pub const FINDINGS: [(&str, &str); 12] = [
+    pub const FINDINGS: [(&str, &str); 13] = [
         ("solve, count", "An error line to a typed puzzle, or with --fail-on-error any."),
         ("validate", "A puzzle is not well formed."),
         ("check", "A grid is not correctly solved."),
         ("rate, canon", "An error line to a typed puzzle, or with --fail-on-error any."),
         ("solutions", "An error line to a typed puzzle, or with --fail-on-error any."),
+        ("candidates", "A puzzle has no solution."),
         ("hint", "There is no solution, or the search for a step was given up."),
         ("steps", "The steps do not lead to a solution."),
         ("generate", "A puzzle was given up."),
