@@ -214,6 +214,28 @@ fn check_rate_and_canon_write_a_row_for_each_row() {
     }
 }
 
+/// Each is a table by itself, with the columns of all.
+#[test]
+fn shards_are_written_as_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("list.txt");
+    fs::write(&list, puzzles().join("\n")).unwrap();
+    let list = list.to_str().unwrap();
+    for command in ["solve", "rate"] {
+        let shard = |number: usize| {
+            let out = folder.path().join(format!("{number}.parquet"));
+            let (out, shard) = (out.to_str().unwrap(), format!("{number}/3"));
+            let output = sudoku(&[command, list, "--shard", &shard, "-o", out]);
+            assert!(output.status.success(), "{}", stderr(&output));
+            stdout(&sudoku(&["solve", out, "-f", "csv"])).lines().map(ToOwned::to_owned).collect::<Vec<_>>()
+        };
+        let parts: Vec<Vec<String>> = (1..=3).map(shard).collect();
+        assert!(parts.iter().all(|part| part[0] == parts[0][0]), "{command}");
+        let rows: usize = parts.iter().map(|part| part.len() - 1).sum();
+        assert_eq!(rows, puzzles().len(), "{command}");
+    }
+}
+
 #[test]
 fn text_becomes_columns() {
     let folder = tempfile::tempdir().unwrap();

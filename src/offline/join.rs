@@ -55,7 +55,7 @@ pub enum JoinProblem {
     #[error("{0} is a manifest. Name only the files with answers.")]
     IsManifest(String),
     /// There is no manifest.
-    #[error("{0} has no manifest: {0}.manifest does not exist. Solve the shard with --manifest.")]
+    #[error("{0} has no manifest: {0}.manifest does not exist. Run the shard with --manifest.")]
     NoManifest(String),
     /// The manifest has another format.
     #[error("{0}.manifest is no manifest that this version of sudoku understands.")]
@@ -96,7 +96,7 @@ pub enum JoinProblem {
         /// The number of shards.
         of: u64,
     },
-    /// A shard was solved with another program or other options.
+    /// A shard was made by another program or command, or with other options.
     #[error("{name} was made with {setting}, but the others with {usual}.")]
     OtherSetting {
         /// The file.

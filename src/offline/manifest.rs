@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Output, OutputError};
+use super::{Output, OutputError, Progress};
 use crate::answer::Tally;
 use crate::input::{Prefix, Shard, ShardInput};
 use crate::text::Problem;
@@ -26,6 +26,9 @@ const ENDING: &str = ".manifest";
 /// The largest manifest that is read. Real ones have some hundreds of bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
+/// The options in which the shards of an input may differ.
+const OF_ONE_SHARD: [&str; 2] = ["--shard", "--stats"];
+
 /// The record of a finished shard: its input, its options, its answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -33,7 +36,7 @@ pub struct Manifest {
     /// The shard, such as `2/8`.
     #[serde(with = "shard_as_text")]
     pub shard: Shard,
-    /// The program and its version.
+    /// The program, its version and the command.
     pub program: String,
     /// The path of the input.
     pub input: String,
@@ -50,18 +53,30 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The manifest of a shard. `input` is the path of its input, and `output` what was written.
-    #[must_use]
-    pub fn new(
-        shard: Shard,
-        program: String,
-        (input, read): (String, ShardInput),
-        options: Vec<(String, Option<String>)>,
-        (output, tally): (Prefix, &Tally),
-    ) -> Self {
-        let errors = tally.errors.iter().map(|(code, &count)| ((*code).to_owned(), count)).collect();
-        let answers = tally.answers;
-        Self { schema: SCHEMA, shard, program, input, read, options, answers, errors, output }
+    /// The manifest of a shard whose answers are complete in `output`, for which so much was `read`.
+    /// `None` if the output is that of no run over one file.
+    ///
+    /// # Errors
+    /// The system's, with the name of the output.
+    pub fn of(output: &Output, shard: Shard, read: ShardInput) -> Result<Option<Self>, OutputError> {
+        let (Some(run), Some(content)) = (output.run(), output.content()?) else { return Ok(None) };
+        let is_common = |(name, _): &&(String, Option<String>)| !OF_ONE_SHARD.contains(&name.as_str());
+        let Progress { tally, counts, .. } = output.progress();
+        let errors = tally.errors.iter().map(|(code, &count)| ((*code).to_owned(), count));
+        // Rows are counted by names of their own.
+        let of_rows =
+            counts.iter().filter_map(|(name, &count)| Some((name.strip_prefix("error ")?.to_owned(), count)));
+        Ok(Some(Self {
+            schema: SCHEMA,
+            shard,
+            program: format!("{} {}", run.program, run.command),
+            input: run.input.clone(),
+            read,
+            options: run.options.iter().filter(is_common).cloned().collect(),
+            answers: tally.answers,
+            errors: errors.chain(of_rows).collect(),
+            output: content,
+        }))
     }
 
     /// The path of the manifest of the output at `path`.

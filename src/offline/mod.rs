@@ -42,7 +42,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::answer::{MAX_JOB_BYTES, MIN_BATCH_BYTES, MIN_JOB_BYTES, Solvers, Tally, Written};
+use crate::answer::{MAX_JOB_BYTES, MIN_BATCH_BYTES, MIN_JOB_BYTES, OutputForm, Solvers, Tally, Written};
 use crate::input::{Chunk, Prefix, Reader};
 use crate::pipeline::{Ended, ThreadPool, run_here, run_ordered};
 use crate::solver::Question;
@@ -76,8 +76,8 @@ pub struct Progress {
 /// Answers every puzzle of `reader` on the pool, or a short file on this thread, and writes the
 /// answers to `output` in order.
 /// `watch` is called with the progress after each write. If the reader is at the start of its
-/// input, and `output` has no answers yet, the heading of the task's form, if it has one, is
-/// written first.
+/// input, or the output is a Parquet file, which always has columns, and `output` has no answers
+/// yet, the heading of the task's form, if it has one, is written first.
 ///
 /// # Errors
 /// Errors of reading and writing, or that `cancel` was set. The progress that `watch` has seen is
@@ -91,7 +91,8 @@ pub fn solve(
     mut watch: impl FnMut(&Progress),
 ) -> Result<(), OfflineError> {
     let task = solvers.task();
-    if reader.is_at_start() && output.progress().tally.answers == 0 {
+    let has_heading = reader.is_at_start() || task.form == OutputForm::Parquet;
+    if has_heading && output.progress().tally.answers == 0 {
         output.write(&task.heading(solvers.format()))?;
     }
     let work = {

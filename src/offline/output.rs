@@ -324,6 +324,15 @@ impl Output {
         &self.progress
     }
 
+    /// What is done by the run, if another can resume it.
+    #[must_use]
+    pub const fn run(&self) -> Option<&RunIdentity> {
+        match &self.target {
+            Target::Partial(output) => output.run.as_ref(),
+            Target::Standard(_) | Target::Direct(_) => None,
+        }
+    }
+
     /// Begins a run anew whose progress the command does not understand.
     ///
     /// # Errors
@@ -341,11 +350,7 @@ impl Output {
     /// The error of a resumed run whose input does not begin with what the earlier run has read.
     #[must_use]
     pub fn other_input(&self) -> OutputError {
-        let input = match &self.target {
-            Target::Partial(output) => output.run.as_ref().map(|run| run.input.clone()),
-            Target::Standard(_) | Target::Direct(_) => None,
-        };
-        let input = input.unwrap_or_else(|| "The input".to_owned());
+        let input = self.run().map_or_else(|| "The input".to_owned(), |run| run.input.clone());
         OutputError::OtherInput { name: self.name.clone(), input }
     }
 

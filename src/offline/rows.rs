@@ -28,7 +28,7 @@ pub struct RowPart<T> {
     pub prefix: Option<Prefix>,
     /// Whether the text ends there too. If not, it ends among the rows of a puzzle that follows.
     pub is_complete: bool,
-    /// The rows: those at the start of the input begin with the heading.
+    /// The rows.
     pub text: Vec<u8>,
     /// Their tally.
     pub tally: T,
@@ -54,7 +54,6 @@ pub fn write_rows<J: RowJob>(
     if job.rewrites() {
         reader.keep_lines();
     }
-    let mut heading = reader.is_at_start().then(|| job.heading());
     let (least, most) = job.job_bytes().into_inner();
     let size = Arc::new(JobSize::growing(least, most));
     let is_short = reader.has_at_most(size.bytes());
@@ -73,14 +72,7 @@ pub fn write_rows<J: RowJob>(
             size.record(begin.elapsed());
         }
     };
-    let sink = |part: PartResult<J::Tally>| {
-        let mut part = part?;
-        // The first part of the text finds the heading.
-        if let Some(heading) = heading.take() {
-            part.text.splice(0..0, heading);
-        }
-        sink(part)
-    };
+    let sink = |part: PartResult<J::Tally>| sink(part?);
     completed(if is_short {
         run_in_parts_here(cancel, source, work, sink)?
     } else {
@@ -173,10 +165,6 @@ mod tests {
             REWRITES
         }
 
-        fn heading(&self) -> Vec<u8> {
-            b"heading\n".to_vec()
-        }
-
         fn answer(
             &self,
             block: Block<'_>,
@@ -226,8 +214,8 @@ mod tests {
 
     #[test]
     fn rows_that_are_whole_are_kept_when_the_next_one_panics() {
-        assert_eq!(run::<false>(true).unwrap(), ("heading\n1\n2\n3 panicked\n4 panicked\n".to_owned(), 4));
-        let all = "heading\n1 panicked\n2 panicked\n3 panicked\n4 panicked\n";
+        assert_eq!(run::<false>(true).unwrap(), ("1\n2\n3 panicked\n4 panicked\n".to_owned(), 4));
+        let all = "1 panicked\n2 panicked\n3 panicked\n4 panicked\n";
         assert_eq!(run::<false>(false).unwrap(), (all.to_owned(), 4));
     }
 

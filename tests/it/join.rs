@@ -22,9 +22,14 @@ impl Shards {
 
     /// Solves a shard of a file into `part.K`.
     fn solve(&self, file: &str, shard: &str, more: &[&str]) {
+        succeeded(&self.answer("solve", file, shard, more));
+    }
+
+    /// Runs a command over a shard of a file, into `part.K`.
+    fn answer(&self, command: &str, file: &str, shard: &str, more: &[&str]) -> Output {
         let out = format!("part.{}", shard.split('/').next().unwrap());
-        let args = ["solve", file, "--shard", shard, "-o", &out, "--manifest", "-q"];
-        succeeded(&self.run(&[&args[..], more].concat()));
+        let args = [command, file, "--shard", shard, "-o", &out, "--manifest", "-q"];
+        self.run(&[&args[..], more].concat())
     }
 
     fn solve_all(&self, file: &str, of: usize, more: &[&str]) {
@@ -111,6 +116,74 @@ fn every_form_and_notation_is_joined() {
         succeeded(&shards.join(&parts, &["-q", "--input", file]));
         shards.0.write("in.txt", list(300));
     }
+}
+
+#[test]
+fn rows_of_all_commands_are_joined() {
+    let shards = Shards::new(90);
+    shards.0.write("in.txt", list(90) + "12\n");
+    let heading = format!("{},puzzle,solution\n", "a name that is longer than all rows below it ".repeat(3));
+    let table = |puzzles: &str| -> String {
+        heading.clone() + &puzzles.lines().map(|line| format!("\"a, b\",{line},12\n")).collect::<String>()
+    };
+    shards.0.write("table.csv", table(&list(60)));
+    // The first of its shards have no puzzle.
+    shards.0.write("few.csv", table(&lines(&unique_puzzles(2))));
+    for (command, more) in [
+        ("rate", &["--up-to", "2.5"][..]),
+        ("rate", &["--up-to", "2.5", "-f", "csv"]),
+        ("check", &["--only-failures"]),
+        ("check", &["--only-right"]),
+        ("check", &["-f", "tsv"]),
+        ("canon", &["--by", "puzzle"]),
+        ("canon", &["--by", "puzzle", "-f", "jsonl"]),
+        ("solutions", &["-n", "2"]),
+        ("solutions", &["-n", "2", "-f", "csv"]),
+        ("minimize", &["--seed", "7"]),
+        ("disguise", &["--seed", "7", "-n", "2", "--with-original"]),
+    ] {
+        for (file, of) in [("in.txt", 3), ("in.txt", 1), ("table.csv", 4), ("few.csv", 9)] {
+            let whole = shards.run(&[&[command, file, "-q"], more].concat());
+            assert!(whole.status.code() < Some(2), "{command} {more:?} {file}: {}", stderr(&whole));
+            let parts: Vec<usize> = (1..=of).collect();
+            for number in &parts {
+                let part = shards.answer(command, file, &format!("{number}/{of}"), more);
+                assert!(part.status.code() < Some(2), "{command} {more:?} {file}: {}", stderr(&part));
+            }
+            let joined = shards.join(&parts, &["--input", file]);
+            succeeded(&joined);
+            let tells_errors =
+                command != "rate" || file != "in.txt" || stderr(&joined).contains("1 wrong_length");
+            assert!(tells_errors, "{}", stderr(&joined));
+            assert!(shards.0.read("out.txt") == stdout(&whole), "{command} {more:?} {file} {of}");
+        }
+    }
+}
+
+#[test]
+fn rows_that_shards_do_not_make_up_are_refused() {
+    let shards = Shards::new(9);
+    for (args, sentence) in [
+        (&["check"][..], "The report of a shard ends with a summary of its own. Ask for --only-failures"),
+        (&["check", "-n", "3"], "The report of a shard ends with a summary of its own."),
+        (&["disguise"], "Each shard would have a random seed of its own."),
+        (&["rate", "--summary"], "'--summary' cannot be used with"),
+        (&["rate", "in.txt"], "--shard divides one file, and 2 inputs were named."),
+        (&["canon", "-o", "x.parquet", "--manifest"], "--manifest is for text."),
+        (&["minimize", "-o", "/dev/null", "--manifest"], "--manifest describes a regular file"),
+        (&["minimize", "-o", "-", "--manifest"], "--manifest describes a file."),
+    ] {
+        let refused = shards.run(&[args, &["in.txt", "--shard", "1/2"]].concat());
+        assert_eq!(refused.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&refused).contains(sentence), "{args:?}: {}", stderr(&refused));
+    }
+    // A shard of another command is of other answers.
+    shards.answer("canon", "in.txt", "1/2", &["--by", "puzzle"]);
+    shards.answer("minimize", "in.txt", "2/2", &[]);
+    let made = |command: &str| format!("sudoku {} {command}", env!("CARGO_PKG_VERSION"));
+    let sentence =
+        format!("part.2 was made with {}, but the others with {}.", made("minimize"), made("canon"));
+    shards.assert_refused(&[1, 2], &[], &[&sentence]);
 }
 
 #[test]
@@ -242,7 +315,7 @@ fn a_shard_with_other_options_is_named() {
     let manifest = shards.0.read("part.2.manifest");
     let program = format!("sudoku {}", env!("CARGO_PKG_VERSION"));
     shards.0.write("part.2.manifest", manifest.replace(&program, "sudoku 0.0.1"));
-    let sentence = format!("part.2 was made with sudoku 0.0.1, but the others with {program}.");
+    let sentence = format!("part.2 was made with sudoku 0.0.1 solve, but the others with {program} solve.");
     shards.assert_refused(&[1, 2, 3], &[], &[&sentence]);
 }
 
@@ -315,7 +388,7 @@ fn what_is_no_shard_is_said() {
     let said = stderr(&refused);
     for sentence in [
         "part.1.manifest is a manifest. Name only the files with answers.\n",
-        "plain.txt has no manifest: plain.txt.manifest does not exist. Solve the shard with --manifest.\n",
+        "plain.txt has no manifest: plain.txt.manifest does not exist. Run the shard with --manifest.\n",
         "none.txt: No such file or directory (os error 2)\n",
         "Shard 2/2 is missing.\n",
     ] {

@@ -112,6 +112,10 @@ impl RowCommand for CheckArgs {
             keeps_rows: reported == ReportedRows::All,
             item: unit(false),
             verb: only_right.then_some("Check"),
+            no_shards: has_summary.then_some(
+                "The report of a shard ends with a summary of its own. \
+                 Ask for --only-failures, --only-right or --format csv.",
+            ),
             // Every row that is not right is what was looked for, unless those that are right were.
             fail_on_error: (!only_right).then_some(true),
             ..RowsRun::new("check", input, rows, form, options)

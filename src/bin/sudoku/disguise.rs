@@ -77,7 +77,10 @@ impl RowCommand for DisguiseRun<'_> {
             ("--with-original", with_original.then(String::new)),
         ];
         let rows = RowsRun::new("disguise", input, rows, CheckForm::Text, options);
-        RowsRun { verb: Some("Disguise"), seed: Some(&self.seed), ..rows }
+        let no_shards = seed.is_none().then_some(
+            "Each shard would have a random seed of its own. Name one for all of them with --seed.",
+        );
+        RowsRun { verb: Some("Disguise"), seed: Some(&self.seed), no_shards, ..rows }
     }
 
     fn job(&self, format: Format, _: CheckForm) -> anyhow::Result<DisguiseJob> {

@@ -51,7 +51,7 @@ pub struct RateArgs {
     techniques: TechniqueArgs,
 
     /// Print the counts by rating and technique instead of a line for each puzzle
-    #[arg(long, conflicts_with_all = ["format", "resume"])]
+    #[arg(long, conflicts_with_all = ["format", "resume", "shard"])]
     summary: bool,
 
     /// Form of the ratings: text, or a row for every puzzle as csv, tsv, jsonl or parquet [default:

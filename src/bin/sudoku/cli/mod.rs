@@ -19,6 +19,7 @@ pub mod row_command;
 pub mod rows;
 pub mod run;
 pub mod server;
+pub mod shard;
 pub mod summary;
 pub mod typed;
 pub mod value;

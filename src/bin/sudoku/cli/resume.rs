@@ -10,7 +10,7 @@ use anyhow::bail;
 use clap::Args;
 use sudoku_stream::answer::CheckForm;
 use sudoku_stream::client::ClientError;
-use sudoku_stream::input::{InputError, Reader, Shard, Source, Version};
+use sudoku_stream::input::{InputError, Reader, Shard, ShardWitness, Source, Version};
 use sudoku_stream::offline::{OfflineError, Output, OutputError, Progress, RunIdentity};
 
 use super::early_end::EarlyEnd;
@@ -21,6 +21,7 @@ use super::output::{
 };
 use super::progress::{self, Bar};
 use super::run::RunArgs;
+use super::shard::ShardArgs;
 use super::{print, rows};
 
 /// The argument of commands whose runs can be resumed.
@@ -133,11 +134,13 @@ pub struct RowsRun<'a> {
     pub fail_on_error: Option<bool>,
     /// A seed that may be random, with which a run that is resumed goes on.
     pub seed: Option<&'a Cell<u64>>,
+    /// Why the rows of shards are not those of the whole, if they are not, and what to ask for instead.
+    pub no_shards: Option<&'static str>,
     /// The options on which the rows depend beside those of the format, with their values.
     pub options: Vec<(&'static str, Option<String>)>,
 }
 
-/// The last arguments of commands that write rows: what changes no row.
+/// The last arguments of commands that write rows. Of these only the shard changes rows.
 #[derive(Clone, Args)]
 pub struct RowArgs {
     #[command(flatten)]
@@ -147,18 +150,22 @@ pub struct RowArgs {
     pub resume: ResumeArgs,
 
     #[command(flatten)]
+    pub shard: ShardArgs,
+
+    #[command(flatten)]
     pub run: RunArgs,
 }
 
 impl<'a> RowsRun<'a> {
     /// A run that writes one row for each puzzle.
-    pub const fn new(
+    pub fn new(
         command: &'static str,
         input: &'a InputArgs,
         args: &'a RowArgs,
         form: CheckForm,
-        options: Vec<(&'static str, Option<String>)>,
+        mut options: Vec<(&'static str, Option<String>)>,
     ) -> Self {
+        options.push(args.shard.option());
         Self {
             command,
             input,
@@ -171,6 +178,7 @@ impl<'a> RowsRun<'a> {
             is_of_9x9: false,
             fail_on_error: None,
             seed: None,
+            no_shards: None,
             options,
         }
     }
@@ -183,9 +191,14 @@ impl<'a> RowsRun<'a> {
             check_kind(self.args.out.path())?;
         }
         if self.form == CheckForm::Parquet {
-            refuse_what_is_for_text(&[(self.args.resume.resume, "--resume")])?;
+            let RowArgs { resume, shard, .. } = self.args;
+            refuse_what_is_for_text(&[(resume.resume, "--resume"), (shard.manifest, "--manifest")])?;
         }
-        self.args.resume.check_inputs(inputs)
+        if let Some(reason) = self.no_shards.filter(|_| self.args.shard.shard.is_some()) {
+            bail!(reason);
+        }
+        self.args.resume.check_inputs(inputs)?;
+        self.args.shard.check(inputs, &self.args.out)
     }
 
     /// Looks at all inputs before the first is opened, as [`rows::look_at_all`] does.
@@ -196,13 +209,14 @@ impl<'a> RowsRun<'a> {
         if rows::look_at_all(inputs, &[self.args.out.named()], cancel, self.verb)? {
             return Ok(());
         }
-        Err(self.stopped(None, |_| String::new(), OfflineError::Cancelled))
+        Err(self.stopped(None, |_| String::new(), OfflineError::Cancelled.into()))
     }
 
     /// Opens an input; before the first one also the output, because an input must not be the output,
     /// and then the input is read from where an earlier run has stopped. `check` refuses inputs of
     /// other kinds. `recall` gets what the earlier run has counted, and returns whether it is
-    /// understood; if not, the run begins anew. Returns both, or `None` after an interrupt.
+    /// understood; if not, the run begins anew. Returns both, and what is noted for a manifest, or
+    /// `None` after an interrupt.
     pub fn open<'o>(
         &self,
         input: &Input,
@@ -210,21 +224,22 @@ impl<'a> RowsRun<'a> {
         cancel: &AtomicBool,
         check: impl FnOnce(&Reader) -> anyhow::Result<()>,
         recall: impl FnOnce(&BTreeMap<String, u64>) -> bool,
-    ) -> anyhow::Result<Option<(Reader, &'o mut Output)>> {
-        let (only, out, resume) = (input.clone(), self.args.out.clone(), self.args.resume);
+    ) -> anyhow::Result<Option<(Reader, &'o mut Output, Option<ShardWitness>)>> {
+        let (only, RowArgs { out, resume, shard, .. }) = (input.clone(), self.args.clone());
         let found = rows::open_as(input, &[self.args.out.named()], cancel, move |source| {
+            shard.check_source(&source, &out)?;
             let version = resume.version(&only, &source)?;
-            let is_resumable = is_resumable(&only, version, &out);
-            Ok((if is_resumable { source.hashed() } else { source }, version))
+            let (source, witness) = shard.hashed(source, is_resumable(&only, version, &out))?;
+            Ok((source, (version, witness)))
         })?;
-        let Some((reader, version)) = found else { return Ok(None) };
+        let Some((reader, (version, witness))) = found else { return Ok(None) };
         check_row_form(reader.format(), self.form.row_form(), reader.name())?;
         if self.is_of_9x9 {
             rows::check_9x9(&reader, input, None)?;
         }
         check(&reader)?;
         if let Some(output) = opened {
-            return Ok(Some((reader, output)));
+            return Ok(Some((reader, output, witness)));
         }
         let mut output = if self.form == CheckForm::Parquet {
             rows::output_in(&self.args.out, self.form, &reader, self.keeps_rows)?
@@ -234,13 +249,14 @@ impl<'a> RowsRun<'a> {
                 .resume
                 .open(&self.args.out, identity(self.command, input, version, self.options.iter().cloned()))?
         };
+        shard.check_output(&output)?;
         if output.progress().tally.answers > 0 && !recall(&output.progress().counts) {
             output.begin_anew()?;
         }
         let unit = self.unit(reader.format().is_table());
-        let Some(reader) = move_to_place(reader, None, &output, cancel)? else { return Ok(None) };
+        let Some(reader) = move_to_place(reader, shard.shard, &output, cancel)? else { return Ok(None) };
         report_place(&output, unit, self.args.run.progress.quiet);
-        Ok(Some((reader, opened.insert(output))))
+        Ok(Some((reader, opened.insert(output), witness)))
     }
 
     /// The bar over an input, which begins behind what an earlier run has done of it.
@@ -249,7 +265,7 @@ impl<'a> RowsRun<'a> {
             progress::beside(self.args.out.path(), || progress::of_bytes(&self.args.run.progress, reader));
         // It can only have done a part of a single input.
         if input.is_only() {
-            bar.set_position(so_far.bytes);
+            bar.set_position(so_far.bytes.saturating_sub(reader.span().0));
             bar.reset_eta();
         }
         bar
@@ -270,10 +286,10 @@ impl<'a> RowsRun<'a> {
         &self,
         opened: Option<Output>,
         done: impl FnOnce(&Progress) -> String,
-        error: OfflineError,
+        error: anyhow::Error,
     ) -> EarlyEnd {
         match opened {
-            Some(output) => stopped(&self.args.out, output, done, error.into()),
+            Some(output) => stopped(&self.args.out, output, done, error),
             None => {
                 let how_far = format!("Stopped before the first {}", self.item);
                 EarlyEnd::Reported(interrupt::report(&how_far))

@@ -18,7 +18,7 @@ use sudoku_stream::text::Format;
 
 use super::early_end::{EarlyEnd, exit_code};
 use super::input::Input;
-use super::resume::RowsRun;
+use super::resume::{RowArgs, RowsRun};
 use super::rows::{self, ErrorLines, RowKind};
 use super::{interrupt, print};
 
@@ -185,20 +185,28 @@ impl<C: RowCommand> RowRun<'_, C> {
         let mut own = TallyOf::<C>::default();
         let recall = |counts: &_| recall(rows.seed, counts).map(|counted| own = counted).is_some();
         let opened = rows.open(input, &mut self.output, &self.cancel, check, recall)?;
-        let Some((reader, output)) = opened else { return Err(self.stopped(OfflineError::Cancelled)) };
+        let Some((reader, output, witness)) = opened else {
+            return Err(self.stopped(OfflineError::Cancelled));
+        };
         self.has_table |= self.is_table;
         if self.rows.verb.is_some() && is_first && reader.is_at_start() {
             output.write(reader.prelude())?;
         }
         let (name, format) = (reader.name().to_owned(), reader.format().clone());
         let job = Arc::new(self.command.job(format.clone(), self.rows.form)?);
+        let RowArgs { out, shard, .. } = self.rows.args;
+        // A Parquet file has columns, whichever shard it is of.
+        let has_heading = reader.is_at_start() || self.rows.form == CheckForm::Parquet;
+        let heading = if has_heading && self.rows.has_rows { job.heading() } else { Vec::new() };
+        let first_byte = reader.span().0;
         let bar = self.rows.bar(input, &reader, output.progress());
         let (before, earlier) = (self.tally.clone(), C::shown(&own).0);
-        let mut passed = PassedInput::new(self.command, &self.rows, input, output, own, before);
+        let mut passed = PassedInput::new(self.command, &self.rows, input, output, own, before, heading);
         let result = write_rows(reader, &job, &self.pool, &self.cancel, |part| {
             passed.tally.add(&part.tally);
             let (shown, unit) = C::shown(&passed.tally);
-            bar.advance(part.done, C::shown(&passed.before).0 + shown - earlier, unit, self.begin);
+            let done = part.done.saturating_sub(first_byte);
+            bar.advance(done, C::shown(&passed.before).0 + shown - earlier, unit, self.begin);
             Ok(passed.add(part)?)
         });
         bar.finish_and_clear();
@@ -206,20 +214,23 @@ impl<C: RowCommand> RowRun<'_, C> {
         if let Err(error) = result {
             return Err(self.stopped(error));
         }
-        // All puzzles of a single input may have been answered by an earlier run.
-        if passed.tally.puzzles() == 0 {
+        // All puzzles of a single input may have been answered by an earlier run, and a shard may have
+        // none.
+        if passed.tally.puzzles() == 0 && shard.shard.is_none() {
             return Err(anyhow!("{name} is empty.").into());
         }
-        Ok(passed.end(&job, &name, &format)?)
+        passed.end(&job, &name, &format)?;
+        let Some(output) = &self.output else { return Ok(()) };
+        shard.write_manifest(out, output, witness.as_ref()).map_err(|error| self.stopped(error))
     }
 
     /// Ends a run that failed or was interrupted.
-    fn stopped(&mut self, error: OfflineError) -> EarlyEnd {
+    fn stopped(&mut self, error: impl Into<anyhow::Error>) -> EarlyEnd {
         let done = |progress: &Progress| {
             let counted = self.rows.counted(progress.tally.answers, self.is_table);
             self.command.done(progress, &self.tally, counted)
         };
-        self.rows.stopped(self.output.take(), done, error)
+        self.rows.stopped(self.output.take(), done, error.into())
     }
 }
 
@@ -234,6 +245,8 @@ struct PassedInput<'a, C: RowCommand> {
     /// What was counted of the inputs before it.
     before: TallyOf<C>,
     describes: bool,
+    /// The heading, until it is written above the first row.
+    heading: Vec<u8>,
     /// The only puzzle so far, which is described if no other comes.
     held: Option<RowPart<TallyOf<C>>>,
     /// The puzzles that are counted and not yet marked as done in the output.
@@ -248,9 +261,10 @@ impl<'a, C: RowCommand> PassedInput<'a, C> {
         output: &'a mut Output,
         tally: TallyOf<C>,
         before: TallyOf<C>,
+        heading: Vec<u8>,
     ) -> Self {
-        let describes = command.describes(input, rows.form);
-        Self { command, rows, input, output, tally, before, describes, held: None, unmarked: 0 }
+        let describes = rows.args.shard.shard.is_none() && command.describes(input, rows.form);
+        Self { command, rows, input, output, tally, before, describes, heading, held: None, unmarked: 0 }
     }
 
     /// Writes the next rows, which are counted.
@@ -271,7 +285,10 @@ impl<'a, C: RowCommand> PassedInput<'a, C> {
         self.unmarked += part.tally.puzzles();
         let errors = self.before.error_count() + self.tally.error_count() - part.tally.error_count();
         let edited = || self.command.edit(self.rows, self.input, part, errors);
-        let text = if self.rows.has_rows { edited() } else { Vec::new() };
+        let mut text = mem::take(&mut self.heading);
+        if self.rows.has_rows {
+            text.append(&mut edited());
+        }
         if !is_complete {
             return self.output.write(&text);
         }
@@ -287,6 +304,7 @@ impl<'a, C: RowCommand> PassedInput<'a, C> {
             }
             self.write(part)?;
         }
+        self.output.write(&self.heading)?;
         let ended = EndedInput { name, format, tally: &self.tally, before: &self.before };
         self.command.end_input(&ended, self.output)
     }

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{anyhow, bail};
 use clap::Args;
 use sudoku_stream::answer::{AddedColumn, AddedColumns, OutputForm, Solvers, Task};
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::{
-    self, Reader, Rewindable, Shard, ShardWitness, Source, ValidateError, Version, npy_header,
+    self, Reader, Rewindable, ShardWitness, Source, ValidateError, Version, npy_header,
 };
-use sudoku_stream::offline::{self, Manifest, OfflineError, Output, Progress, RunIdentity};
+use sudoku_stream::offline::{self, OfflineError, Output, Progress, RunIdentity};
 use sudoku_stream::pipeline::{self, ThreadPool};
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Fast, Strategy};
@@ -35,6 +35,7 @@ use crate::cli::resume::{self, ResumeArgs};
 use crate::cli::rows::{self, ErrorLines};
 use crate::cli::run::RunArgs;
 use crate::cli::server::{ServerArgs, Servers};
+use crate::cli::shard::ShardArgs;
 use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
 use crate::cli::{print, progress, summary};
 use single::Single;
@@ -114,7 +115,6 @@ pub struct CountArgs {
 
 /// How puzzles are searched, and how answers are written.
 #[derive(Clone, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 struct AnswerArgs {
     #[command(flatten)]
     out: OutputArgs,
@@ -167,18 +167,8 @@ struct AnswerArgs {
     #[command(flatten)]
     resume: ResumeArgs,
 
-    /// Answer only part K of N of the input, as in 2/5
-    ///
-    /// The answers to parts 1/N to N/N, one after another, are the answers to the whole input.
-    #[arg(long, hide_short_help = true, value_name = "K/N", help_heading = "Input")]
-    shard: Option<Shard>,
-
-    /// Also write OUT.manifest, by which `sudoku join` checks this shard
-    ///
-    /// It has the shard, its input, options and tally, and the length and hash of OUT.
-    #[arg(long, hide_short_help = true, requires = "shard", requires = "output_file")]
-    #[arg(help_heading = "Output")]
-    manifest: bool,
+    #[command(flatten)]
+    shard: ShardArgs,
 
     /// Exit with 1 if an answer is an error line
     #[arg(long, hide_short_help = true, help_heading = "Output")]
@@ -241,8 +231,7 @@ impl SolveArgs {
                 node_limit: DEFAULT_NODE_LIMIT,
                 strict: false,
                 resume: ResumeArgs::default(),
-                shard: None,
-                manifest: false,
+                shard: ShardArgs::default(),
                 fail_on_error: false,
                 stats: false,
                 server: ServerArgs::default(),
@@ -283,7 +272,6 @@ impl SolveArgs {
             // What follows changes no answer.
             backend: _,
             strict: _,
-            manifest: _,
             out: _,
             resume: _,
             fail_on_error: _,
@@ -298,7 +286,7 @@ impl SolveArgs {
             ("--add", self.columns().map(names)),
             ("--format", Some(answer.form().to_string())),
             ("--node-limit", Some(node_limit.to_string())),
-            ("--shard", shard.map(|shard| shard.to_string())),
+            shard.option(),
             ("--stats", stats.then(|| with_servers.to_owned())),
         ]
     }
@@ -307,7 +295,7 @@ impl SolveArgs {
     fn flags_for_text(&self) -> [(bool, &'static str); 3] {
         [
             (self.answer.resume.resume, "--resume"),
-            (self.answer.manifest, "--manifest"),
+            (self.answer.shard.manifest, "--manifest"),
             (!self.answer.server.urls.is_empty(), "--server"),
         ]
     }
@@ -372,9 +360,6 @@ fn check_flags(args: &SolveArgs) -> anyhow::Result<Servers> {
         bail!("--limit is for --question count and --add solutions. Ask for one of them, or leave it out.");
     }
     args.answer.resume.check_output(&args.answer.out)?;
-    if args.answer.manifest && args.answer.out.path().is_none() {
-        bail!("--manifest describes a file. Name one with -o.");
-    }
     if !args.answer.add.is_empty() && args.answer.form().row_form().is_none() {
         bail!("--add needs rows with columns. Use it with --format csv, tsv, jsonl or parquet.");
     }
@@ -406,13 +391,7 @@ fn refuse_with_npy(args: &SolveArgs) -> anyhow::Result<()> {
 /// Refuses what needs a single input.
 fn refuse_several(args: &SolveArgs, inputs: usize) -> anyhow::Result<()> {
     args.answer.resume.check_inputs(inputs)?;
-    if inputs > 1 && args.answer.shard.is_some() {
-        bail!(
-            "--shard divides one file, and {inputs} inputs were named. \
-             Name one, or write them into one file first."
-        );
-    }
-    Ok(())
+    args.answer.shard.check(inputs, &args.answer.out)
 }
 
 /// A run over one input or several.
@@ -456,8 +435,8 @@ struct PositionedRun {
     so_far: AnswersSoFar,
     /// The order of an array, which holds puzzles of one size.
     array_order: Option<Order>,
-    /// What a manifest is made of, if one is to be written.
-    manifest: Option<(ShardWitness, RunIdentity)>,
+    /// What is noted of the input for a manifest.
+    witness: Option<ShardWitness>,
 }
 
 /// The answers so far, and how they are shown.
@@ -552,16 +531,15 @@ impl SolveRun<'_> {
         let OpenedInputs { inputs, first, bytes } = opened;
         let order = first.reader.format().order();
         let strategy = task_for(args, order)?.strategy_for(order);
-        let identity = identity(args, &inputs, strategy, first.version);
         let mut output = match args.answer.form() {
             OutputForm::Parquet => into_columns(args.answer.out.open()?, &first.reader, true)?,
             OutputForm::Digits => args.answer.out.open()?,
-            _ => args.answer.resume.open(&args.answer.out, identity.clone())?,
+            _ => {
+                let identity = identity(args, &inputs, strategy, first.version);
+                args.answer.resume.open(&args.answer.out, identity)?
+            }
         };
-        if args.answer.manifest && !output.is_atomic() {
-            let what = "--manifest describes a regular file, and the output is none. Name another with -o.";
-            return Err(anyhow!(what).into());
-        }
+        args.answer.shard.check_output(&output)?;
         let array_order = (args.answer.form() == OutputForm::Digits).then_some(order);
         if array_order.is_some() {
             if !output.is_atomic() {
@@ -570,8 +548,8 @@ impl SolveRun<'_> {
             }
             output.write(&npy_header(0, order))?;
         }
-        let manifest = first.witness.clone().zip(identity);
-        let moved = resume::move_to_place(first.reader, args.answer.shard, &output, &self.cancel)?;
+        let witness = first.witness.clone();
+        let moved = resume::move_to_place(first.reader, args.answer.shard.shard, &output, &self.cancel)?;
         let Some(reader) = moved else { return Err(EarlyEnd::before_first_puzzle()) };
         let first = OpenedInput { reader, ..first };
         resume::report_place(&output, "puzzle", args.is_quiet());
@@ -580,7 +558,7 @@ impl SolveRun<'_> {
             _ => progress::of_inputs(&args.run.progress, &first.reader, bytes),
         });
         let so_far = AnswersSoFar { output, bar, bytes_done: 0, passed_lines: 0 };
-        Ok(PositionedRun { inputs, first, so_far, array_order, manifest })
+        Ok(PositionedRun { inputs, first, so_far, array_order, witness })
     }
 
     /// Answers every puzzle of all inputs, and completes the output. Returns the number of lines that were
@@ -590,7 +568,7 @@ impl SolveRun<'_> {
         positioned: PositionedRun,
         errors: &mut ErrorLines,
     ) -> Result<(Output, u64), EarlyEnd> {
-        let PositionedRun { inputs, first, mut so_far, array_order, manifest } = positioned;
+        let PositionedRun { inputs, first, mut so_far, array_order, witness } = positioned;
         let mut opened = Some(first);
         for prepared in &inputs {
             let answered = self.answer_next(prepared, opened.take(), array_order, &mut so_far);
@@ -605,9 +583,8 @@ impl SolveRun<'_> {
         if let Some(order) = array_order {
             output.replace_heading(&npy_header(output.progress().tally.answers, order))?;
         }
-        if let Some((witness, run)) = manifest
-            && let Err(error) = write_manifest(self.args, &output, &witness, run)
-        {
+        let AnswerArgs { shard, out, .. } = &self.args.answer;
+        if let Err(error) = shard.write_manifest(out, &output, witness.as_ref()) {
             return Err(self.stop(output, error));
         }
         Ok((output, so_far.passed_lines))
@@ -691,7 +668,7 @@ impl SolveRun<'_> {
             remote::solve(&self.servers, reader, &task, &self.cancel, output, watch, notify)?;
         }
         // A shard may have no puzzle.
-        if output.progress().tally.answers == answers_before && args.answer.shard.is_none() {
+        if output.progress().tally.answers == answers_before && args.answer.shard.shard.is_none() {
             bail!("{} is empty.", input.name());
         }
         *bytes_done += length.unwrap_or(0);
@@ -710,15 +687,9 @@ fn length(reader: &Reader) -> Option<u64> {
 fn open_source(args: &SolveArgs, input: &Input) -> anyhow::Result<(Source, Option<Version>)> {
     let source = input.source()?;
     if let Some(id) = source.file_id() {
-        let out = args.answer.out.path();
-        Output::check_apart(out, "-o", id)?;
-        if let Some(out) = out.filter(|_| args.answer.manifest) {
-            Output::check_apart(Some(&Manifest::path_of(out)), "-o", id)?;
-        }
+        Output::check_apart(args.answer.out.path(), "-o", id)?;
     }
-    if args.answer.shard.is_some() {
-        source.check_shardable()?;
-    }
+    args.answer.shard.check_source(&source, &args.answer.out)?;
     let version = args.answer.resume.version(input, &source)?;
     Ok((source, version))
 }
@@ -732,11 +703,7 @@ fn read(
     version: Option<Version>,
 ) -> anyhow::Result<OpenedInput> {
     let is_resumable = resume::is_resumable(input, version, &args.answer.out);
-    let (source, witness) = match args.answer.shard.filter(|_| args.answer.manifest) {
-        Some(shard) => source.witnessed(shard).map(|(source, witness)| (source, Some(witness)))?,
-        None if is_resumable => (source.hashed(), None),
-        None => (source, None),
-    };
+    let (source, witness) = args.answer.shard.hashed(source, is_resumable)?;
     let reader = input.detect(source)?;
     if args.answer.add.contains(&AddedColumn::Canonical) {
         rows::check_9x9(&reader, input, None)?;
@@ -764,26 +731,6 @@ fn identity(
 ) -> Option<RunIdentity> {
     let [only] = inputs else { return None };
     resume::identity("solve", &only.input, version, args.fingerprint(strategy.name()))
-}
-
-/// Writes the manifest of a shard whose answers are complete. That comes before OUT has its name,
-/// because until then a run that is killed can be resumed.
-fn write_manifest(
-    args: &SolveArgs,
-    output: &Output,
-    witness: &ShardWitness,
-    run: RunIdentity,
-) -> anyhow::Result<()> {
-    let out = &args.answer.out;
-    let (Some(shard), Some(path), Some(content)) = (args.answer.shard, out.path(), output.content()?) else {
-        return Ok(());
-    };
-    let read = witness.input().context("The input was not read up to the end of its shard")?;
-    let is_common = |(name, _): &(String, Option<String>)| !["--shard", "--stats"].contains(&name.as_str());
-    let options = run.options.into_iter().filter(is_common).collect();
-    let written = (content, &output.progress().tally);
-    Manifest::new(shard, run.program, (run.input, read), options, written).write(path, out.durable)?;
-    Ok(())
 }
 
 /// The task for puzzles of an order: strategy, back end, colours.
@@ -833,13 +780,12 @@ mod tests {
             strict,
             resume,
             shard,
-            manifest,
             fail_on_error,
             stats,
             server,
             colour,
         } = answer;
-        let flags = (strict, resume, manifest, fail_on_error, stats);
+        let flags = (strict, resume, fail_on_error, stats);
         let search = (limit, backend, node_limit, shard);
         let facts = format!("{:?}", (input, question, out, form, add, flags, search, server, colour, run));
         (facts, strategy.map(Strategy::name))

@@ -37,7 +37,7 @@ impl Single {
         let is_plain = answer.form.is_none()
             && answer.out.path().is_none()
             && answer.server.urls.is_empty()
-            && answer.shard.is_none()
+            && answer.shard.shard.is_none()
             && !answer.resume.resume
             && !matches!(args.question, QuestionArg::Count);
         if !is_plain || !io::stdout().is_terminal() || !input.is_rereadable() {
