@@ -285,6 +285,10 @@ fn what_takes_one_input_refuses_several() {
         let said = stderr(&output);
         assert!(said.starts_with(flag) && said.contains(advice), "{args:?}: {said}");
     }
+    for command in ["show", "candidates", "hint", "steps", "trace", "page"] {
+        let said = stderr(&several.run(&[command, "nine.txt", "3"]));
+        assert!(said.contains("--index 3"), "{command}: {said}");
+    }
     let twice = "`-` was named twice, but standard input can be read only once.\n";
     assert_gives(&several.run(&["-", "-"]), 2, "", twice);
     for command in ["split", "hint", "steps", "trace", "page", "shell"] {

@@ -162,8 +162,12 @@ const KNOWN_ELSEWHERE: [(&str, &str); 9] = [
 fn known_elsewhere(error: &clap::Error) -> Option<String> {
     let (argument, command) = (unknown(error)?, misused(error)?);
     let makes_puzzles = command.get_name() == "generate";
-    if makes_puzzles && argument.bytes().all(|byte| byte.is_ascii_digit()) {
+    let is_number = argument.bytes().all(|byte| byte.is_ascii_digit());
+    if makes_puzzles && is_number {
         return Some(format!("the number of puzzles is --count {argument}, or -n {argument}"));
+    }
+    if is_number && has_option(&command, "index") {
+        return Some(format!("puzzle {argument} of a file is --index {argument}"));
     }
     if makes_puzzles && Difficulty::ALL.iter().any(|(name, _)| *name == argument) {
         return Some(format!("how hard puzzles are is --difficulty {argument}"));

@@ -134,7 +134,12 @@ impl PickArgs {
     pub fn all(&self) -> anyhow::Result<Vec<Input>> {
         let named = match &self.puzzle {
             Some(text) => vec![self.input.typed(text)],
-            None => self.input.all()?,
+            None => self.input.all().map_err(|error| match &self.input.inputs[..] {
+                [_, number] if number.to_str().is_some_and(|text| text.parse::<u64>().is_ok()) => {
+                    anyhow!("{error}. To choose puzzle {0}, use --index {0}.", number.display())
+                }
+                _ => error,
+            })?,
         };
         if named.len() > 1 && (self.index.is_some() || self.random) {
             let flag = if self.random { "--random" } else { "--index" };
