@@ -247,7 +247,19 @@ fn a_hint_is_told_in_stages() {
     let before = (number - 1).to_string();
     let hint = said(&["hint", X_WING, "--after", &before]);
     assert!(hint.contains("Technique\n  X-wing, rated 3.2\n"), "{hint}");
-    assert!(hint.ends_with("(..) shows the step, -.. goes\n"), "{hint}");
+    let (drawn, note) = hint.split_once("(..) shows the step, -.. goes\n").unwrap();
+    let cell = note.strip_suffix('\n').and_then(|note| note.split_once(" is the cell in row ")).unwrap().0;
+    assert!(drawn.contains(cell), "{hint}");
+    // Cells by other names, which explain themselves.
+    let named = said(&["hint", X_WING, "--cells", "rc"]);
+    assert!(named.contains("  r1c1 is 2: in box 1,") && !named.contains("(1, 1)"), "{named}");
+    let named = said(&["steps", X_WING, "--cells", "rc"]);
+    assert!(named.contains(" r1c1 is 2: ") && !named.contains(", 1)"), "{named}");
+    assert!(
+        numbered.starts_with("(1, 1) is the cell in row 1, column 1.\n\n")
+            && !named.contains("the cell in row"),
+        "{numbered}"
+    );
     let drawn: Vec<&str> = hint.lines().filter(|line| line.starts_with('|')).collect();
     assert_eq!(drawn.len(), 9);
     assert_eq!(drawn.concat().matches('(').count(), 4, "{hint}");

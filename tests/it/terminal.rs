@@ -116,6 +116,21 @@ fn what_is_typed_is_answered_line_by_line() {
     assert_eq!(code(&mut child), Some(0));
 }
 
+#[test]
+fn boards_are_numbered_where_there_is_room() {
+    let puzzle = &unique_puzzles(1)[0];
+    for (columns, is_numbered) in [(80, true), (24, false)] {
+        for command in ["show", "hint"] {
+            let terminal = Terminal::open();
+            terminal.resize(columns, 24);
+            let mut child = sudoku(&[command, puzzle]).stdout(terminal.stdio()).spawn().unwrap();
+            assert_eq!(code(&mut child), Some(0));
+            let printed = terminal.finish();
+            assert_eq!(printed.contains("1 2 3   4 5 6   7 8 9"), is_numbered, "{printed}");
+        }
+    }
+}
+
 /// A run that goes on for as long as it is fed, with its bar at a terminal.
 struct Fed {
     child: Child,

@@ -11,13 +11,13 @@ use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Limit, default_strategy};
 use sudoku_stream::techniques::{DEFAULT_EFFORT, Ending, Options, Position, Step, Steps};
 use sudoku_stream::text::Format;
 
-use crate::cli::by_hand::{self, TechniqueArgs};
+use crate::cli::by_hand::{self, CellArgs, TechniqueArgs};
 use crate::cli::colour::ColourArgs;
 use crate::cli::input::one_input;
 use crate::cli::output::ReportArgs;
 use crate::cli::pick::{ChosenPosition, PickArgs};
 use crate::cli::value::{self, whole};
-use crate::cli::{exit, interrupt, print};
+use crate::cli::{draw, exit, interrupt, print};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,6 +51,9 @@ pub struct HintArgs {
 
     #[command(flatten)]
     techniques: TechniqueArgs,
+
+    #[command(flatten)]
+    cells: CellArgs,
 
     /// Form of the hint: text or json
     #[arg(short, long, value_name = "FORM", value_parser = value::plain(HintForm::ALL), default_value = "text")]
@@ -110,7 +113,11 @@ pub fn run(args: &HintArgs) -> anyhow::Result<ExitCode> {
         HintForm::Text => {
             let note = by_hand::values_note(&format);
             let note = note.map_or_else(String::new, |note| format!("{}\n\n", by_hand::wrapped(&note, 0)));
-            note + &text_of(&step, &format, &position, args.stage)
+            let (text, names) = (text_of(&step, &format, &position, args.stage), args.cells.cells);
+            let is_step = matches!(step, NextStep::Technique(_));
+            let explained = names.note(&text).filter(|_| is_step);
+            let explained = explained.map_or_else(String::new, |sentence| format!("{sentence}\n"));
+            note + &names.name_in(&text) + &explained
         }
         HintForm::Json => json_of(&step, &position, args.stage),
     })?;
@@ -150,7 +157,8 @@ fn whole_step(step: &Step, format: &Format, position: &Position) -> String {
     for line in by_hand::chain_lines(step) {
         text += &format!("  - {}\n", by_hand::wrapped(&line, 4));
     }
-    text += &format!("\n{}", by_hand::drawing(format, position, step));
+    let drawing = by_hand::drawing(format, position, step);
+    text += &format!("\n{}", draw::for_terminal(drawing, position.order(), 0));
     let legend = by_hand::legend(step);
     if !legend.is_empty() {
         text += &format!("{legend}\n");

@@ -84,7 +84,7 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
         };
         let clues = print::counted(puzzle.filled() as u64, "clue");
         text.extend_from_slice(format!("{place}{}, {clues}\n\n", format.order()).as_bytes());
-        draw::grid(format, puzzle, puzzle, &mut text);
+        draw::numbered_grid(format, puzzle, puzzle, &mut text);
         if args.solve {
             text.push(b'\n');
             write_solution(&chosen, &mut text)?;
@@ -127,7 +127,7 @@ fn write_solution(chosen: &Chosen, text: &mut Vec<u8>) -> anyhow::Result<()> {
         text.extend(error.map_or(String::new(), |error| format!("{}\n", chosen.error(error))).bytes());
         return Ok(());
     };
-    draw::grid(&chosen.format, &solution, &chosen.puzzle, text);
+    draw::numbered_grid(&chosen.format, &solution, &chosen.puzzle, text);
     text.extend(format!("\n{}\n", others(chosen)?).bytes());
     Ok(())
 }

@@ -15,13 +15,13 @@ use sudoku_stream::techniques::{
 };
 use sudoku_stream::text::Format;
 
-use crate::cli::by_hand::{self, TechniqueArgs};
+use crate::cli::by_hand::{self, CellArgs, CellNames, TechniqueArgs};
 use crate::cli::colour::ColourArgs;
 use crate::cli::input::one_input;
 use crate::cli::output::ReportArgs;
 use crate::cli::pick::{ChosenPosition, PickArgs};
 use crate::cli::value;
-use crate::cli::{exit, interrupt, print};
+use crate::cli::{draw, exit, interrupt, print};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,6 +44,9 @@ pub struct StepsArgs {
 
     #[command(flatten)]
     techniques: TechniqueArgs,
+
+    #[command(flatten)]
+    cells: CellArgs,
 
     /// Stop before a step with a higher rating, as in 7.0
     #[arg(long, value_name = "RATING", value_parser = value::score)]
@@ -90,6 +93,7 @@ pub fn run(args: &StepsArgs) -> anyhow::Result<ExitCode> {
         up_to: args.up_to,
         with_boards: args.boards,
         form: args.format,
+        cells: args.cells.cells,
     };
     let end = task.run(&format, &position, &cancel, |text| out.write(text))?;
     if let StepsEnd::Interrupted { steps } = end {
@@ -106,11 +110,18 @@ pub struct StepsTask {
     pub up_to: Option<Score>,
     pub with_boards: bool,
     pub form: StepsForm,
+    pub cells: CellNames,
 }
 
 impl Default for StepsTask {
     fn default() -> Self {
-        Self { techniques: TechniqueSet::ALL, up_to: None, with_boards: false, form: StepsForm::Text }
+        Self {
+            techniques: TechniqueSet::ALL,
+            up_to: None,
+            with_boards: false,
+            form: StepsForm::Text,
+            cells: CellNames::default(),
+        }
     }
 }
 
@@ -138,6 +149,10 @@ impl StepsTask {
         cancel: &AtomicBool,
         mut write: impl FnMut(&str) -> anyhow::Result<()>,
     ) -> anyhow::Result<StepsEnd> {
+        let mut write = |text: &str| match self.form {
+            StepsForm::Json => write(text),
+            StepsForm::Text | StepsForm::Markdown => write(&self.cells.name_in(text)),
+        };
         let ahead = by_hand::outlook_of(position, cancel);
         match &ahead {
             Outlook::Stuck(stuck) => {
@@ -164,6 +179,10 @@ impl StepsTask {
         write(&walk.beginning(position, &ahead))?;
         let mut before = position.clone();
         while let Some(step) = steps.next() {
+            let is_first = walk.count == 0 && self.form != StepsForm::Json;
+            if let Some(note) = self.cells.note(&step.to_string()).filter(|_| is_first) {
+                write(&format!("{note}\n\n"))?;
+            }
             write(&walk.add(&before, &step))?;
             before.clone_from(steps.position());
         }
@@ -263,7 +282,8 @@ impl<'a> StepsWalk<'a> {
                     let _ = writeln!(text, "          - {}", by_hand::wrapped(&line, 12));
                 }
                 if has_board {
-                    let _ = write!(text, "\n{}\n", indented(&board(), 5));
+                    let board = draw::for_terminal(board(), before.order(), 5);
+                    let _ = write!(text, "\n{}\n", indented(&board, 5));
                 }
                 text
             }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{InputModes, LocalModes, tcgetattr, ttyname};
+use rustix::termios::{InputModes, LocalModes, Winsize, tcgetattr, tcsetwinsize, ttyname};
 
 use super::eventually;
 
@@ -51,6 +51,12 @@ impl Terminal {
     /// The terminal as a standard stream of a program.
     pub fn stdio(&self) -> Stdio {
         self.device.try_clone().unwrap().into()
+    }
+
+    /// Gives it a size, which it has not.
+    pub fn resize(&self, columns: u16, rows: u16) {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.device, size).unwrap();
     }
 
     /// Its name.

@@ -63,6 +63,66 @@ impl TechniqueArgs {
     }
 }
 
+/// How people are told of cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CellNames {
+    /// `(3, 1)`
+    #[default]
+    Pair,
+    /// `r3c1`
+    Rc,
+}
+
+impl CellNames {
+    /// All of them, each with its name.
+    const ALL: [(&'static str, Self); 2] = [("pair", Self::Pair), ("rc", Self::Rc)];
+
+    /// What explains the first cell that a text names. `r3c1` explains itself.
+    pub fn note(self, text: &str) -> Option<String> {
+        let mut first = None;
+        with_cells(text, |row, column| {
+            let note = || format!("({row}, {column}) is the cell in row {row}, column {column}.");
+            first.get_or_insert_with(note).clone()
+        });
+        first.filter(|_| self == Self::Pair)
+    }
+
+    /// The text with cells named so.
+    pub fn name_in(self, text: &str) -> String {
+        match self {
+            Self::Pair => text.to_owned(),
+            Self::Rc => with_cells(text, |row, column| format!("r{row}c{column}")),
+        }
+    }
+}
+
+/// The text with another name for each cell that it names as `(3, 1)`, also over two lines.
+fn with_cells(text: &str, mut name: impl FnMut(&str, &str) -> String) -> String {
+    let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut parts = text.split('(');
+    let mut named = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let inside = part.split_once(')').and_then(|(inside, rest)| Some((inside.split_once(',')?, rest)));
+        match inside.map(|((row, column), rest)| (row, column.trim_start(), rest)) {
+            Some((row, column, rest)) if is_number(&row) && is_number(&column) => {
+                named += &name(row, column);
+                named += rest;
+            }
+            _ => named += &format!("({part}"),
+        }
+    }
+    named
+}
+
+/// The argument of commands that explain steps.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct CellArgs {
+    /// Names of cells in text: pair, as in (3, 1), or rc, as in r3c1 [default: pair]
+    #[arg(long, value_name = "NAMES", value_parser = value::plain(CellNames::ALL), default_value = "pair")]
+    #[arg(hide_default_value = true, hide_possible_values = true)]
+    pub cells: CellNames,
+}
+
 /// What lies ahead of a position.
 pub fn outlook_of(position: &Position, cancel: &AtomicBool) -> Outlook {
     let order = position.order();
@@ -207,6 +267,19 @@ fn kind_name(kind: Kind) -> String {
 mod tests {
     use super::super::value::{read_technique, read_techniques, score};
     use super::*;
+
+    #[test]
+    fn cells_are_named_as_wanted() {
+        let rc = |text: &str| CellNames::Rc.name_in(text);
+        assert_eq!(rc("(3, 1) is 1, not at (16,\n  2) (last cell)."), "r3c1 is 1, not at r16c2 (last cell).");
+        for other in ["(4)-7 ( 3, 1", "(a, 1) (1, b) (1) ()", ""] {
+            assert_eq!(rc(other), other);
+        }
+        assert_eq!(CellNames::Pair.name_in("(3, 1)"), "(3, 1)");
+        let note = |text: &str| CellNames::Pair.note(text);
+        assert_eq!(note("At (3,\n 1), (4, 1)").unwrap(), "(3, 1) is the cell in row 3, column 1.");
+        assert!(note("(4)-7").is_none() && CellNames::Rc.note("(3, 1)").is_none());
+    }
 
     #[test]
     fn names_of_techniques_are_read() {

@@ -10,7 +10,7 @@ use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::techniques::{Candidate, Step};
 use sudoku_stream::text::{Format, GridLines};
 
-use super::print;
+use super::{fit, print};
 
 /// Appends a grid as standard output can show it. With colours, the cells that `clues` has are
 /// bold and the others green.
@@ -21,6 +21,14 @@ pub fn grid(format: &Format, grid: &Grid, clues: &Grid, out: &mut Vec<u8>) {
     } else {
         format.write_grid_with(lines, grid, out, |_, symbol, out| out.push(symbol));
     }
+}
+
+/// Appends a grid like [`grid`], numbered on a terminal with room for that.
+pub fn numbered_grid(format: &Format, puzzle: &Grid, clues: &Grid, out: &mut Vec<u8>) {
+    let mut drawing = Vec::new();
+    grid(format, puzzle, clues, &mut drawing);
+    let drawing = String::from_utf8_lossy(&drawing).into_owned();
+    out.extend_from_slice(for_terminal(drawing, puzzle.order(), 0).as_bytes());
 }
 
 /// Appends a grid with the cell of a step marked: in brackets, its digit in it.
@@ -54,6 +62,71 @@ fn bracketed(format: &Format, lines: GridLines, grid: &Grid, place: Option<usize
         let spaces = usize::from(out[end] == b' ');
         out.splice(end..end + spaces, [b']']);
     }
+}
+
+/// The room for the number of a row beside a drawing.
+const MARGIN: &str = "    ";
+
+/// A drawing with its rows and columns numbered, if standard output is a terminal that has room for
+/// that, `indent` columns to the right.
+pub fn for_terminal(drawing: String, order: Order, indent: usize) -> String {
+    let numbered = numbered(&drawing, order, print::has_colours());
+    let width = numbered.lines().map(|line| plain(line).chars().count()).max().unwrap_or(0);
+    if fit::stdout_columns().is_some_and(|columns| width + indent <= columns) { numbered } else { drawing }
+}
+
+/// A drawing with its rows and columns numbered, wherever its columns are.
+pub fn numbered(drawing: &str, order: Order, is_faint: bool) -> String {
+    let faint = |text: &str| if is_faint { format!("\x1b[2m{text}\x1b[0m") } else { text.to_owned() };
+    let is_ruler = |line: &&str| line.contains("--") || line.contains('─');
+    // The brackets of a step may be between two cells.
+    let all = drawing.lines().filter(|line| !is_ruler(line)).map(|row| starts(&plain(row)));
+    let starts = all.into_iter().find(|starts| starts.len() == order.side()).unwrap_or_default();
+    let mut text: String = headings(&starts).iter().map(|heading| faint(heading) + "\n").collect();
+    let mut row = 0;
+    for line in drawing.lines() {
+        if is_ruler(&line) {
+            text += &format!("{MARGIN}{line}\n");
+        } else {
+            row += 1;
+            text += &format!("{}  {line}\n", faint(&format!("{row:>2}")));
+        }
+    }
+    text
+}
+
+/// The numbers of columns that start at these places of a drawing: their tens, if there are any, and
+/// their ones.
+pub fn headings(starts: &[usize]) -> Vec<String> {
+    let heading = |part: fn(usize) -> String| {
+        let mut line = MARGIN.to_owned();
+        for (column, start) in (1..).zip(starts) {
+            line += &" ".repeat((MARGIN.len() + start).saturating_sub(line.len()));
+            line += &part(column);
+        }
+        line.trim_end().to_owned()
+    };
+    let tens = |column: usize| if column < 10 { " ".to_owned() } else { (column / 10).to_string() };
+    let ones = heading(|column| (column % 10).to_string());
+    if starts.len() > 9 { vec![heading(tens), ones] } else { vec![ones] }
+}
+
+/// The places at which the cells of a row start.
+fn starts(row: &str) -> Vec<usize> {
+    let mut before = ' ';
+    let is_gap = |c: char| [' ', '|', '│'].contains(&c);
+    let starts = row.chars().enumerate().filter(|(_, c)| {
+        let before = std::mem::replace(&mut before, *c);
+        is_gap(before) && !is_gap(*c)
+    });
+    starts.map(|(place, _)| place).collect()
+}
+
+/// A line without colours.
+fn plain(line: &str) -> String {
+    let mut parts = line.split('\x1b');
+    let first = parts.next().unwrap_or_default().to_owned();
+    first + &parts.filter_map(|part| Some(part.split_once('m')?.1)).collect::<String>()
 }
 
 /// Boxes, if standard output is a terminal for UTF-8 that is wide enough for them.
@@ -120,6 +193,27 @@ mod tests {
             let drawn = String::from_utf8(drawn).unwrap();
             assert!(drawn.lines().any(|line| line.trim_end() == wanted), "{place}\n{drawn}");
         }
+    }
+
+    #[test]
+    fn rows_and_columns_are_numbered_whatever_the_lines() {
+        let number = |drawing: &str, side| numbered(drawing, Order::from_side(side).unwrap(), false);
+        assert_eq!(
+            number("[1]2 | 3 4\n3 4 | . .\n----+----\n2 1 | . .\n4 3 | 2 1\n", 4),
+            "    1 2   3 4\n 1  [1]2 | 3 4\n 2  3 4 | . .\n    ----+----\n 3  2 1 | . .\n 4  4 3 | 2 1\n"
+        );
+        assert_eq!(number("┌───┐\n│ \x1b[32m1\x1b[0m │\n└───┘\n", 1).lines().next(), Some("      1"));
+        let candidates = ".----------.---------.\n| (23)  4  | 1    23 |\n";
+        assert_eq!(number(candidates, 4).lines().next(), Some("      1     2    3    4"));
+        let order = Order::from_side(16).unwrap();
+        let format = Format::new(Notation::Lines, order, Alphabet::Letters).unwrap();
+        let mut drawn = Vec::new();
+        bracketed(&format, GridLines::Boxed, &Grid::empty(order), None, &mut drawn);
+        let text = numbered(&String::from_utf8(drawn).unwrap(), order, true);
+        let lines: Vec<&str> = text.lines().collect();
+        let tens = format!("\x1b[2m{}1 1 1   1 1 1 1\x1b[0m", " ".repeat(28));
+        assert_eq!(lines[..2], [&*tens, "\x1b[2m      1 2 3 4   5 6 7 8   9 0 1 2   3 4 5 6\x1b[0m"]);
+        assert!(lines[4].starts_with("\x1b[2m 2\x1b[0m  │ . ."), "{text}");
     }
 
     #[test]

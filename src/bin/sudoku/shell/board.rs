@@ -3,14 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use sudoku_stream::grid::{Cell, Digit, Grid, Order};
+use sudoku_stream::grid::{Cell, Digit, Grid};
 use sudoku_stream::techniques::{Candidate, Position};
 use sudoku_stream::text::{Format, GridLines};
 
-use crate::cli::print;
-
-/// The room for the number of a row beside a drawn board.
-pub const MARGIN: &str = "    ";
+use crate::cli::{draw, print};
 
 /// The most changes that can be undone.
 const MAX_UNDOS: usize = 10_000;
@@ -265,7 +262,10 @@ impl Board {
             self.format.write_grid(&self.now.grid, &mut text);
         }
         let board = String::from_utf8_lossy(&text);
-        if look == Look::Plain { board.into_owned() } else { self.number(&board, look) }
+        match look {
+            Look::Plain => board.into_owned(),
+            _ => draw::numbered(&board, self.format.order(), look == Look::Coloured),
+        }
     }
 
     fn colour(&self, text: &mut Vec<u8>) {
@@ -283,42 +283,6 @@ impl Board {
             text.extend_from_slice(format!("\x1b[{style}m{}\x1b[0m", char::from(symbol)).as_bytes());
         });
     }
-
-    /// A drawn board with its rows and columns numbered.
-    fn number(&self, board: &str, look: Look) -> String {
-        let faint = |text: &str| {
-            if look == Look::Coloured { format!("\x1b[2m{text}\x1b[0m") } else { text.to_owned() }
-        };
-        let headings = headings(self.format.order());
-        let mut text: String = headings.iter().map(|heading| faint(heading) + "\n").collect();
-        let mut row = 0;
-        for line in board.lines() {
-            // A cell alone on its line, which may be `-`, is no ruler.
-            if line.starts_with("---") {
-                text += &format!("{MARGIN}{line}\n");
-            } else {
-                row += 1;
-                text += &format!("{}  {line}\n", faint(&format!("{row:>2}")));
-            }
-        }
-        text
-    }
-}
-
-/// The numbers of columns above a drawn board: their tens, if there are any, and their ones.
-pub fn headings(order: Order) -> Vec<String> {
-    let (side, b) = (order.side(), order.box_side());
-    let heading = |part: fn(usize) -> String| {
-        let mut line = MARGIN.to_owned();
-        for column in 1..=side {
-            line += &part(column);
-            line += if column % b == 0 { "   " } else { " " };
-        }
-        line.trim_end().to_owned()
-    };
-    let tens = |column: usize| if column < 10 { " ".to_owned() } else { (column / 10).to_string() };
-    let ones = heading(|column| (column % 10).to_string());
-    if side > 9 { vec![heading(tens), ones] } else { vec![ones] }
 }
 
 /// Whether a board has every digit of another one, in its place.

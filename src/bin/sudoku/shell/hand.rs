@@ -5,7 +5,7 @@ use sudoku_stream::techniques::Position;
 use sudoku_stream::text::Format;
 
 use super::board::Snapshot;
-use crate::cli::by_hand;
+use crate::cli::{by_hand, draw};
 
 /// The last stage of a hint.
 const LAST_STAGE: u8 = 3;
@@ -52,8 +52,9 @@ impl Hand {
                     text += &format!("  - {}\n", by_hand::wrapped(&line, 4));
                 }
                 if step.placement.is_none() {
-                    text +=
-                        &format!("\n{}{}\n", by_hand::drawing(format, position, step), by_hand::legend(step));
+                    let drawing = by_hand::drawing(format, position, step);
+                    let drawing = draw::for_terminal(drawing, position.order(), 0);
+                    text += &format!("\n{drawing}{}\n", by_hand::legend(step));
                 }
                 text + &note + "`apply` carries the step out.\n"
             }

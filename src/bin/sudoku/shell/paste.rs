@@ -7,7 +7,7 @@
 use sudoku_stream::grid::Order;
 use sudoku_stream::text::{FormatError, Hint, Notation, SAMPLE_BYTES, detect};
 
-use super::board;
+use crate::cli::draw;
 use crate::cli::typed::{Typed, first_puzzle};
 
 /// The side of the largest puzzle.
@@ -94,7 +94,9 @@ pub fn is_blank_row(line: &[u8]) -> bool {
 /// Whether a line has the numbers of columns above a board, as the console draws it.
 pub fn is_heading(line: &[u8]) -> bool {
     let larger = || Order::ALL.into_iter().filter(|order| order.side() > 1);
-    larger().flat_map(board::headings).any(|heading| heading.as_bytes() == line.trim_ascii_end())
+    let starts = |order: Order| (0..order.side()).map(move |column| 2 * (column + column / order.box_side()));
+    let headings = |order: Order| draw::headings(&starts(order).collect::<Vec<_>>());
+    larger().flat_map(headings).any(|heading| heading.as_bytes() == line.trim_ascii_end())
 }
 
 /// The size of the puzzle that a text would be whose rows are all like this one.
