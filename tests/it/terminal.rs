@@ -131,6 +131,19 @@ fn boards_are_numbered_where_there_is_room() {
     }
 }
 
+#[test]
+fn the_help_of_the_console_folds() {
+    let terminal = Terminal::open();
+    terminal.resize(40, 24);
+    let mut child = sudoku(&["shell"]).stdin(Stdio::piped()).stdout(terminal.stdio()).spawn().unwrap();
+    let script = b"help\nhelp solve\nhelp set\nhelp search\nhelp puzzles\n";
+    child.stdin.take().unwrap().write_all(script).unwrap();
+    assert_eq!(code(&mut child), Some(0));
+    let printed = terminal.finish();
+    assert!(printed.contains("Check for a single solution"), "{printed}");
+    assert!(printed.lines().all(|line| line.trim_end().len() <= 40), "{printed}");
+}
+
 /// A run that goes on for as long as it is fed, with its bar at a terminal.
 struct Fed {
     child: Child,

@@ -169,6 +169,17 @@ impl Board {
         });
     }
 
+    /// Enters the digits of another grid, as the user does.
+    pub fn enter(&mut self, digits: &Grid) {
+        self.change(|state| {
+            for (cell, &digit) in digits.digits().iter().enumerate() {
+                if state.origins[cell] != DigitOrigin::Clue {
+                    state.grid.digits_mut()[cell] = digit;
+                }
+            }
+        });
+    }
+
     /// Removes all entries.
     pub fn reset(&mut self) {
         let clues = self.clues();

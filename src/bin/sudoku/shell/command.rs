@@ -1,5 +1,7 @@
 //! Commands of the console: names, arguments, help.
 
+use crate::cli::{by_hand, fit};
+
 /// The action of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
@@ -21,6 +23,7 @@ pub enum Verb {
     Redo,
     Reset,
     Rules,
+    Save,
     Set,
     Show,
     Solve,
@@ -86,7 +89,12 @@ impl Topic {
         let width = self.commands().map(|command| command.usage().len()).max().unwrap_or(0);
         let mut text = format!("{}\n", self.heading());
         for command in self.commands() {
-            text += &format!("  {:width$}  {}\n", command.usage(), command.summary);
+            let line = format!("{:width$}  {}", command.usage(), command.summary);
+            text += &if line.len() + 2 <= columns() {
+                format!("  {line}\n")
+            } else {
+                format!("  {}\n    {}\n", command.usage(), by_hand::wrapped(command.summary, 4))
+            };
         }
         text
     }
@@ -119,9 +127,9 @@ impl ConsoleCommand {
 
     /// The full help.
     pub fn help(&self) -> String {
-        let mut text = format!("{}\n  {}.\n", self.usage(), self.summary);
+        let mut text = format!("{}\n  {}.\n", self.usage(), by_hand::wrapped(self.summary, 2));
         for line in self.more.lines() {
-            text += &format!("  {line}\n");
+            text += &format!("  {}\n", by_hand::wrapped(line, 2));
         }
         if !self.aliases.is_empty() {
             let names: Vec<String> = self.aliases.iter().map(|name| format!("`{name}`")).collect();
@@ -181,6 +189,17 @@ pub static COMMANDS: &[ConsoleCommand] = &[
         summary: "Open a file and put its first puzzle on the board",
         more: "The notation is auto-detected; packed files are unpacked.\n\
                Badly formed puzzles are reported.",
+        completes: Completes::Files,
+    },
+    ConsoleCommand {
+        verb: Verb::Save,
+        name: "save",
+        topic: Topic::Puzzles,
+        aliases: &[],
+        arguments: "FILE",
+        brief: "Save the board in a file",
+        summary: "Save the clues and the entries in a file, which `open` reads",
+        more: "A file that is there is replaced if it is a saved board, too.",
         completes: Completes::Files,
     },
     ConsoleCommand {
@@ -510,8 +529,13 @@ pub fn explain(word: &str) -> String {
     }
 }
 
+/// The columns that help may take.
+fn columns() -> usize {
+    fit::stdout_columns().unwrap_or(80)
+}
+
 /// The list of all commands by topic, two on a line, because it has to fit a terminal of 80 columns
-/// and 24 lines.
+/// and 24 lines, or one on a narrower terminal.
 pub fn list() -> String {
     let widest = |width: fn(&ConsoleCommand) -> usize| COMMANDS.iter().map(width).max().unwrap_or(0);
     let (names, briefs) = (widest(|command| command.name.len()), widest(|command| command.brief.len()));
@@ -519,7 +543,7 @@ pub fn list() -> String {
     for topic in Topic::ALL {
         text += &format!("{}\n", topic.heading());
         let commands: Vec<&ConsoleCommand> = topic.commands().collect();
-        for pair in commands.chunks(2) {
+        for pair in commands.chunks(if 2 * (names + briefs + 4) <= columns() { 2 } else { 1 }) {
             let mut line = String::new();
             for command in pair {
                 line += &format!("  {:names$}  {:briefs$}", command.name, command.brief);
@@ -527,8 +551,9 @@ pub fn list() -> String {
             text += &format!("{}\n", line.trim_end());
         }
     }
-    text + "\nA puzzle can also be pasted as it is, on one line or in rows.\n\
-            `help set` explains a command, `help hints` lists the commands of a topic.\n"
+    let notes = "A puzzle can also be pasted as it is, on one line or in rows.\n\
+                 `help set` explains a command, `help hints` lists the commands of a topic.";
+    text + &format!("\n{}\n", by_hand::wrapped(notes, 0))
 }
 
 #[cfg(test)]

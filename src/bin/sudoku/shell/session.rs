@@ -1,5 +1,7 @@
 //! A session: lines in, replies out. It knows neither terminals nor pipes.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +29,7 @@ use super::examples::example;
 use super::hand::Hand;
 use super::list::{self, Interrupted, List};
 use super::paste::{self, Begun, LineTaken, Paste};
+use crate::cli::output::text_file;
 use crate::cli::typed::{Typed, first_puzzle};
 use crate::cli::{by_hand, fit, print, summary};
 use crate::steps::{StepsEnd, StepsTask};
@@ -48,6 +51,9 @@ const NO_BOARD: &str = "There is no puzzle on the board. `example` puts one ther
 
 const CANDIDATES: &str = "These are candidates, and only clues can be read here. Outside the console,\n\
                           `sudoku hint`, `steps` and `show` read both.";
+
+/// The first line of a saved board.
+const SAVED: &[u8] = b"# A board of sudoku shell: the clues, and below them all digits.\n";
 
 const NO_SOLUTION: PuzzleError = PuzzleError { problem: Problem::NoSolution, line: None };
 
@@ -264,6 +270,7 @@ impl Session {
             (Verb::New, []) => Ok(self.new_board(self.order())),
             (Verb::New, [side]) => Ok(self.new_board(order(side)?)),
             (Verb::Open, [_, ..]) => self.open(&list::path(rest)),
+            (Verb::Save, [_, ..]) => self.save(&list::path(rest)),
             (Verb::Puzzle, [number]) => {
                 let number = number.parse().ok().filter(|&number: &u64| number > 0).ok_or_else(|| {
                     anyhow!("`{}` is no number of a puzzle. They count from 1.", shortened(number))
@@ -398,8 +405,34 @@ impl Session {
 
     fn open(&mut self, path: &Path) -> anyhow::Result<String> {
         let pool = self.pool()?;
-        let (list, report) = List::open(path, &self.hint, &pool, &self.cancel)?;
-        self.take_list(list, report, Then::Show)
+        if !is_saved(path) {
+            let (list, report) = List::open(path, &self.hint, &pool, &self.cancel)?;
+            return self.take_list(list, report, Then::Show);
+        }
+        let hint = Hint { notation: Some(Notation::Lines), ..self.hint.clone() };
+        let (list, _) = List::open(path, &hint, &pool, &self.cancel)?;
+        let (format, clues, _) = list.puzzle(Pick::Number(1), &self.cancel)?;
+        let (_, digits, _) = list.puzzle(Pick::Number(2), &self.cancel)?;
+        self.put(format, clues, list.name(), Then::Show)?;
+        self.change(|board| board.enter(&digits))
+    }
+
+    /// Writes the board to a file.
+    fn save(&mut self, path: &Path) -> anyhow::Result<String> {
+        if path.exists() && !is_saved(path) {
+            bail!("{} is there, and no saved board. Name another file.", path.display());
+        }
+        let text = self.with_board(|board, _| {
+            let mut text = SAVED.to_vec();
+            for part in [&board.clues(), board.grid()] {
+                board.format().write_line(part.digits(), &mut text);
+            }
+            text
+        })?;
+        let mut output = text_file(path, false)?;
+        output.write(&text)?;
+        output.finish()?;
+        Ok(format!("Saved. `open {}` goes on from here.\n", path.display()))
     }
 
     fn take_list(&mut self, list: List, report: String, then: Then) -> anyhow::Result<String> {
@@ -895,6 +928,15 @@ impl Session {
         }
         text
     }
+}
+
+/// Whether a file has a board that `save` has written.
+fn is_saved(path: &Path) -> bool {
+    let mut beginning = [0; SAVED.len()];
+    // Opening a FIFO would wait for somebody who writes.
+    path.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut beginning)).is_ok()
+        && beginning == *SAVED
 }
 
 /// The user wants to leave.

@@ -216,6 +216,34 @@ fn every_size_has_an_example_that_can_be_solved_and_checked() {
 }
 
 #[test]
+fn a_saved_board_comes_back_with_its_clues_and_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a game.txt");
+    let file = file.to_str().unwrap();
+    for side in ["1", "4", "9", "16", "25"] {
+        let text = said(&format!("example {side}\napply\nset 1 1 1\nsave {file}\nshow\n"));
+        let shown = |text: &str| text.rsplit_once("clues").map(|(_, board)| board.to_owned());
+        let again = said(&format!("open {file}\n"));
+        assert!(text.contains("Saved. ") && again.contains(file), "{text}{again}");
+        assert_eq!(shown(&again), shown(&text), "{side}");
+        let reset = said(&format!("open {file}\nreset\n"));
+        assert!(!reset.rsplit_once("clues").unwrap().1.contains("by you"), "{reset}");
+    }
+    // Entries that break the rules come back, too; the solver's are entries then.
+    let wrong = said(&format!("{LINE}\nset r1c3 5\nsave {file}\nopen {file}\ncheck\n"));
+    assert!(wrong.contains("30 clues, 1 filled in by you\n\n5 3 5 |"), "{wrong}");
+    let solved = said(&format!("{LINE}\nsolve\nsave {file}\nopen {file}\nshow line\n"));
+    assert!(solved.contains("30 clues, 51 filled in by you") && solved.ends_with("286179\n"), "{solved}");
+    // Nothing else is replaced.
+    let list = folder.path().join("list.txt");
+    fs::write(&list, LINE).unwrap();
+    let refused = said(&format!("example\nsave {}\n", list.to_str().unwrap()));
+    assert!(refused.ends_with("is there, and no saved board. Name another file.\n"), "{refused}");
+    assert_eq!(fs::read_to_string(&list).unwrap(), LINE);
+    assert!(said(&format!("save {file}\n")).starts_with("There is no puzzle on the board."));
+}
+
+#[test]
 fn wrong_input_is_answered_with_a_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let empty = folder.path().join("empty.txt");
