@@ -95,6 +95,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("etcetera", &["bin/sudoku/shell/"]),
     ("rustyline", &["bin/sudoku/shell/"]),
     ("shlex", &["bin/sudoku/shell/"]),
+    ("nix", &["bin/sudoku/cli/interrupt.rs"]),
     ("signal_hook", &["bin/"]),
     ("strsim", &["bin/sudoku/argv.rs", "bin/sudoku/shell/"]),
     ("listenfd", &["bin/sudokud/manager.rs"]),

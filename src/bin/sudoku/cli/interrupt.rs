@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithRawSiginfo;
@@ -59,7 +60,7 @@ pub fn flag() -> anyhow::Result<Arc<AtomicBool>> {
         return Ok(Arc::clone(flag));
     }
     let flag = Arc::new(AtomicBool::new(false));
-    let handlers = catch(&flag).context("Signals cannot be handled")?;
+    let handlers = held(|| catch(&flag)).context("Signals cannot be handled")?;
     // A process runs one command, so nobody else has set it.
     let _ = HANDLERS.set(Mutex::new(Some(handlers)));
     Ok(Arc::clone(FLAG.get_or_init(|| flag)))
@@ -89,6 +90,16 @@ struct Handlers {
     /// The signals, and what their handlers do.
     signals: Vec<(i32, [SigId; 4])>,
     flag: Arc<AtomicBool>,
+}
+
+/// Does work while signals wait, such as installing handlers: one that comes to the first of several,
+/// or before the library knows of it, would be lost.
+fn held<T>(work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let signals = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP]);
+    let before = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+    let done = work();
+    before.thread_set_mask()?;
+    done
 }
 
 fn catch(flag: &Arc<AtomicBool>) -> io::Result<Handlers> {
@@ -164,7 +175,7 @@ pub fn before_default(mut work: impl FnMut() + Send + 'static) -> io::Result<()>
 /// Has a thread take signals, and `act` on each of them.
 fn take(signals: impl IntoIterator<Item = i32>, mut act: impl FnMut(i32) + Send + 'static) -> io::Result<()> {
     // With its information each signal is kept; without, two that come before the thread runs are one.
-    let mut taken = SignalsInfo::<WithRawSiginfo>::new(signals)?;
+    let mut taken = held(|| SignalsInfo::<WithRawSiginfo>::new(signals))?;
     let run = move || taken.forever().for_each(|info| act(info.si_signo));
     thread::Builder::new().name("signals".to_owned()).spawn(run)?;
     Ok(())
