@@ -231,48 +231,43 @@ impl HandTest {
         Self { rater: techniques::Rater::default() }
     }
 
-    /// The class of a puzzle with one solution.
-    ///
-    /// # Errors
-    /// [`Cancelled`].
-    pub(super) fn class(&mut self, puzzle: &Grid, cancel: &AtomicBool) -> Result<Difficulty, Cancelled> {
-        let options = Options { up_to: Some(MEDIUM), cancel: Some(cancel), ..Options::default() };
-        let found = self.rater.rate(puzzle, &options);
-        match found.ending {
-            Ending::Cancelled => Err(Cancelled),
-            Ending::Solved => Ok(found.er.map_or(Difficulty::Easy, Difficulty::of)),
-            _ => Ok(Difficulty::Hard),
-        }
-    }
-
-    /// Whether the solution by hand of a puzzle with one solution has this rating, and takes this
-    /// technique. Nothing that is given up fits.
+    /// Whether the solution by hand of a puzzle with one solution has this class, unless singles or a
+    /// search decide it, and this rating, and takes this technique. Nothing that is given up has a
+    /// rating or a technique.
     ///
     /// # Errors
     /// [`Cancelled`].
     pub(super) fn fits(
         &mut self,
         puzzle: &Grid,
+        difficulty: &Difficulty,
         rating: Option<&RangeInclusive<Score>>,
         technique: Option<Technique>,
         cancel: &AtomicBool,
     ) -> Result<bool, Cancelled> {
-        if rating.is_none() && technique.is_none() {
-            return Ok(true);
-        }
-        let up_to = rating.map(|range| *range.end());
+        // Whatever is above a medium rating is hard, so that a class alone needs no more.
+        let needs_class_only = rating.is_none() && technique.is_none();
+        let is_medium = *difficulty == Difficulty::Medium;
+        let most = if needs_class_only || is_medium { MEDIUM } else { LARGEST_RATING };
+        let up_to = rating.map_or(most, |range| most.min(*range.end()));
         let is_hard = rating.is_some_and(|range| *range.start() >= HARD)
             || technique.is_some_and(|technique| technique.base_rating() >= HARD);
         let effort = if is_hard { techniques::DEFAULT_EFFORT } else { EFFORT };
-        let options = Options { up_to, effort, cancel: Some(cancel), ..Options::default() };
+        let options = Options { up_to: Some(up_to), effort, cancel: Some(cancel), ..Options::default() };
         let found = self.rater.rate(puzzle, &options);
         if found.ending == Ending::Cancelled {
             return Err(Cancelled);
         }
-        let has_rating =
-            rating.is_none_or(|range| found.is_complete() && found.er.is_some_and(|er| range.contains(&er)));
+        let er = found.er.filter(|_| found.is_complete());
+        let class = match er {
+            Some(er) => Difficulty::of(er),
+            None if found.is_complete() => Difficulty::Easy,
+            None => Difficulty::Hard,
+        };
+        let is_of_class = !difficulty.is_by_hand() || class == *difficulty;
+        let has_rating = rating.is_none_or(|range| er.is_some_and(|er| range.contains(&er)));
         let has_technique = technique.is_none_or(|technique| found.count(technique) > 0);
-        Ok(found.is_complete() && has_rating && has_technique)
+        Ok(is_of_class && (needs_class_only || found.is_complete() && has_rating && has_technique))
     }
 }
 

@@ -708,8 +708,7 @@ impl<'a> BatchGenerator<'a> {
         let clues = Grid::from_digits(self.order, digits);
         if let Some(test) = &mut self.hand_test {
             let Constraints { rating, technique, .. } = self.constraints;
-            let is_of_class = !difficulty.is_by_hand() || test.class(&clues, self.cancel)? == *difficulty;
-            if !is_of_class || !test.fits(&clues, rating.as_ref(), *technique, self.cancel)? {
+            if !test.fits(&clues, difficulty, rating.as_ref(), *technique, self.cancel)? {
                 return Ok(None);
             }
         }

@@ -10,7 +10,7 @@ use sudoku_stream::generate::Difficulty;
 use sudoku_stream::grid::Grid;
 use sudoku_stream::offline::{Output, OutputError, Progress};
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
-use sudoku_stream::techniques::{DEFAULT_EFFORT, Score};
+use sudoku_stream::techniques::{DEFAULT_EFFORT, Score, Technique};
 use sudoku_stream::text::{Format, Problem, PuzzleError};
 
 use crate::cli::by_hand::TechniqueArgs;
@@ -148,14 +148,14 @@ impl RowCommand for RateRun<'_> {
     }
 
     fn end(&self, tally: &RateTally, output: &mut Output) -> Result<(), OutputError> {
-        if self.args.summary { output.write(table(tally).as_bytes()) } else { Ok(()) }
+        if self.args.summary { output.write(table(tally, &self.task).as_bytes()) } else { Ok(()) }
     }
 
     fn summary(&self, tally: &RateTally, time: Duration, _: bool) -> Vec<String> {
         let mut lines = Vec::new();
         if tally.puzzles > 1 {
             if !self.args.summary {
-                lines.push(table(tally).trim_end().to_owned());
+                lines.push(table(tally, &self.task).trim_end().to_owned());
             }
             lines.push(print::in_time(tally.puzzles, "puzzle", time) + ".");
         }
@@ -203,8 +203,33 @@ pub fn describe(puzzle: Option<&Grid>, rated: &RatedPuzzle) -> String {
     text
 }
 
+/// The numbers of puzzles by difficulty.
+///
+/// What has no rating is hard, because it is not solved by anything easier, if all of that was tried.
+fn by_difficulty(tally: &RateTally, task: &RateTask) -> Vec<(String, u64)> {
+    let is_hard = |score: Score| Difficulty::of(score) == Difficulty::Hard;
+    let all_tried = task.up_to.is_none_or(|most| is_hard(Score::from_tenths(most.tenths() + 1)))
+        && Technique::ALL.iter().all(|&one| is_hard(one.base_rating()) || task.techniques.contains(one));
+    let unrated = tally.above + tally.beyond;
+    let mut rows = Vec::new();
+    for (name, class) in Difficulty::ALL {
+        let Some(ratings) = class.ratings() else { continue };
+        let counted = tally.ratings.iter().filter(|&(&er, _)| ratings.contains(&Score::from_tenths(er)));
+        let count: u64 = counted.map(|(_, count)| count).sum();
+        rows.push((
+            name.to_owned(),
+            if all_tried && class == Difficulty::Hard { count + unrated } else { count },
+        ));
+    }
+    if !all_tried {
+        rows.push(("not known".to_owned(), unrated));
+    }
+    rows.retain(|&(_, count)| count > 0);
+    rows
+}
+
 /// The puzzles by rating and by the technique of the hardest step.
-fn table(tally: &RateTally) -> String {
+fn table(tally: &RateTally, task: &RateTask) -> String {
     let all = tally.puzzles;
     let mut rows: Vec<(String, u64)> = Vec::new();
     for (&er, &count) in &tally.ratings {
@@ -215,13 +240,7 @@ fn table(tally: &RateTally) -> String {
             _ => rows.push((name, count)),
         }
     }
-    let classes = Difficulty::ALL.iter().filter_map(|(name, class)| {
-        let ratings = class.ratings()?;
-        let counted = tally.ratings.iter().filter(|&(&er, _)| ratings.contains(&Score::from_tenths(er)));
-        let count: u64 = counted.map(|(_, count)| count).sum();
-        (count > 0).then(|| ((*name).to_owned(), count))
-    });
-    let classes: Vec<(String, u64)> = classes.collect();
+    let classes = by_difficulty(tally, task);
     if tally.above > 0 {
         rows.push(("above".to_owned(), tally.above));
     }

@@ -77,14 +77,14 @@ impl CellNames {
     /// All of them, each with its name.
     const ALL: [(&'static str, Self); 2] = [("pair", Self::Pair), ("rc", Self::Rc)];
 
-    /// What explains the first cell that a text names. `r3c1` explains itself.
-    pub fn note(self, text: &str) -> Option<String> {
-        let mut first = None;
-        with_cells(text, |row, column| {
-            let note = || format!("({row}, {column}) is the cell in row {row}, column {column}.");
-            first.get_or_insert_with(note).clone()
+    /// What explains the cells that a text names, if it names any. `r3c1` explains itself.
+    pub fn note(self, text: &str) -> Option<&'static str> {
+        let mut names_cells = false;
+        with_cells(text, |_, _| {
+            names_cells = true;
+            String::new()
         });
-        first.filter(|_| self == Self::Pair)
+        (names_cells && self == Self::Pair).then_some("Cells are named (row, column).")
     }
 
     /// The text with cells named so.
@@ -277,7 +277,7 @@ mod tests {
         }
         assert_eq!(CellNames::Pair.name_in("(3, 1)"), "(3, 1)");
         let note = |text: &str| CellNames::Pair.note(text);
-        assert_eq!(note("At (3,\n 1), (4, 1)").unwrap(), "(3, 1) is the cell in row 3, column 1.");
+        assert_eq!(note("At (3,\n 1), (4, 1)"), Some("Cells are named (row, column)."));
         assert!(note("(4)-7").is_none() && CellNames::Rc.note("(3, 1)").is_none());
     }
 
