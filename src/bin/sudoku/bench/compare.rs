@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -26,11 +25,11 @@ use serde::de::DeserializeOwned;
 use sudoku_stream::input::STANDARD_INPUT;
 
 use super::interval::Interval;
-use super::report::{BenchSettings, Machine, rounded};
+use super::report::{BenchSettings, Machine, TIMED, rounded};
 use super::turns::{Handshake, PROTOCOL, TimedRow, TimedTurn};
 use super::{BenchArgs, BenchReportForm, Percent, ReportFiles, save, warn_of_short_lists};
 use crate::cli::progress::Bar;
-use crate::cli::{exit, interrupt, print, progress};
+use crate::cli::{exit, fit, interrupt, print, progress};
 
 /// The version of the JSON. It changes when a field is removed or changes its meaning.
 const SCHEMA_VERSION: u32 = 1;
@@ -137,7 +136,7 @@ pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
     let this = env::current_exe().context("This program cannot be found to be run again")?;
     let programs = [this, other];
-    let bar = progress::beside_stdout(|| progress::of_time(!args.quiet, millis(args.comparison.time)));
+    let bar = progress::of_time(!args.quiet, millis(args.comparison.time));
     let begin = Instant::now();
     let result = Comparison::new(args, &programs, &cancel, begin).run(&bar);
     bar.finish_and_clear();
@@ -551,22 +550,43 @@ impl ComparisonReport {
                 settings.question,
                 print::counted(settings.threads as u64, "thread"),
             ),
+            TIMED.to_owned(),
             "times: how much more this program takes than the other; median of the pairs (99 % confidence interval)"
                 .to_owned(),
         ];
+        if self.this.commit == self.other.commit {
+            lines.push("Both programs are built from the same commit.".to_owned());
+        }
         lines.push(match (self.max_regression_percent, self.regressions) {
             (None, _) => "No limit was given; --max-regression sets one.".to_owned(),
             (Some(limit), 0) => format!("No regression of {limit} % or more."),
             (Some(limit), rows) => {
                 let regressions = print::counted(rows as u64, "regression");
-                format!("{regressions}: slower, and perhaps by {limit} % or more.")
+                let [low, high] = self.slow_down();
+                format!(
+                    "{regressions}: slower by {low:.1} to {high:.1} %, where less than {limit} % is allowed."
+                )
             }
         });
         lines
     }
 
+    /// The least and the most by which the regressions may be slower, in per cent.
+    fn slow_down(&self) -> [f64; 2] {
+        let rows = self.results.iter().filter(|row| row.verdict == RowVerdict::Regression);
+        rows.map(|row| {
+            // The time that tells more: that of the wall is disturbed by other programs.
+            let slower = |one: &Change, other: &Change| one.low_percent.total_cmp(&other.low_percent);
+            [row.wall_time, row.processor_time]
+                .into_iter()
+                .max_by(slower)
+                .map_or([0.0; 2], |change| [change.low_percent, change.high_percent])
+        })
+        .fold([f64::INFINITY, 0.0], |[low, high], [row_low, row_high]| [low.min(row_low), high.max(row_high)])
+    }
+
     /// The cells of the table, the heading first.
-    fn cells(&self) -> Vec<[String; 9]> {
+    fn cells(&self) -> Vec<Vec<String>> {
         let head = [
             "list",
             "strategy",
@@ -578,12 +598,12 @@ impl ComparisonReport {
             "processor time",
             "verdict",
         ];
-        let mut cells = vec![head.map(str::to_owned)];
+        let mut cells = vec![head.map(str::to_owned).to_vec()];
         for row in &self.results {
             let list = Path::new(&row.file)
                 .file_name()
                 .map_or(row.file.clone(), |name| name.to_string_lossy().into_owned());
-            cells.push([
+            cells.push(vec![
                 list,
                 row.strategy.clone(),
                 row.backend.clone().unwrap_or_else(|| "-".to_owned()),
@@ -600,28 +620,12 @@ impl ComparisonReport {
 
     /// For a terminal.
     fn table(&self) -> String {
-        let cells = self.cells();
-        let mut widths = [0; 9];
-        for row in &cells {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.chars().count());
-            }
-        }
-        let mut table = self.heading().join("\n") + "\n\n";
-        for row in &cells {
-            let mut line = String::new();
-            for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-                // Numbers are right-aligned.
-                let _ = if (4..8).contains(&column) {
-                    write!(line, "{cell:>width$}  ")
-                } else {
-                    write!(line, "{cell:<width$}  ")
-                };
-            }
-            table += line.trim_end();
-            table.push('\n');
-        }
-        table
+        let lines = self.heading();
+        let heading = match fit::stdout_columns() {
+            Some(columns) => lines.iter().flat_map(|line| fit::wrapped(line, columns)).collect(),
+            None => lines,
+        };
+        format!("{}\n\n{}", heading.join("\n"), fit::table(&self.cells(), 4, 2, fit::stdout_columns()))
     }
 
     /// For a comment on a pull request.

@@ -374,7 +374,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     }
     let runs = |contenders: &Vec<Contender>| contenders.len() as u64 * (1 + u64::from(args.repeats));
     let all_runs = work.iter().map(|(_, contenders)| runs(contenders)).sum();
-    let bar = progress::beside_stdout(|| progress::of_runs(!args.quiet, all_runs));
+    let bar = progress::of_runs(!args.quiet, all_runs);
     let mut report = BenchReport::new(args);
     if form == BenchReportForm::Table {
         out.write(&report.heading())?;

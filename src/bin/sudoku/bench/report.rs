@@ -11,7 +11,7 @@ use sudoku_stream::solver::{Propagation, Question, Strategy as _};
 use super::contender::{BenchOutcome, Contender};
 use super::subject::Subject;
 use super::{BenchArgs, BenchKind};
-use crate::cli::{machine, print, summary};
+use crate::cli::{fit, machine, print, summary};
 
 /// The report. Programs rely on its names.
 #[derive(Serialize)]
@@ -50,6 +50,9 @@ pub struct BenchSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     repeats: Option<u32>,
 }
+
+/// What is timed, in a line above the figures.
+pub const TIMED: &str = "timed: answers to puzzles in memory, without start-up and without reading files";
 
 /// The version of [`BenchReport`].
 const SCHEMA_VERSION: u32 = 1;
@@ -152,7 +155,7 @@ impl BenchReport {
             None => settings.question.to_owned(),
         };
         format!(
-            "{}, {}, best back end {}\nsudoku {version} (commit {commit}), {toolchain}\nquestion {question}, {}, {}\n",
+            "{}, {}, best back end {}\nsudoku {version} (commit {commit}), {toolchain}\nquestion {question}, {}, {}\n{TIMED}\n",
             machine.cpu,
             print::counted(machine.cores as u64, "core"),
             machine.best_backend,
@@ -175,42 +178,35 @@ pub fn table(subject: &Subject, rows: &[Row], measured: &[Measured]) -> String {
         }
         _ => String::new(),
     };
-    let width = rows.iter().map(|row| row.strategy.len()).max().unwrap_or_default().max(11) + 2;
-    let mut table = format!(
-        "\n{}: {} of {}{}\n  {:<width$}{:<10}{:<7}{:>11}{:>13}{:>13}{:>8}{:>14}\n",
+    let heading = format!(
+        "\n{}: {} of {}{errors}\n",
         subject.name,
         print::counted(subject.puzzles(), "puzzle"),
         subject.format.order(),
-        errors,
-        "strategy",
-        "back end",
-        "kind",
-        "puzzles/s",
-        "min",
-        "max",
-        "ratio",
-        "nodes/puzzle",
     );
+    let head = ["strategy", "back end", "kind", "puzzles/s", "min", "max", "ratio", "nodes/puzzle"];
+    let mut cells = vec![head.map(str::to_owned).to_vec()];
+    if rows.iter().any(|row| row.given_up > 0) {
+        cells[0].push("given up".to_owned());
+    }
     for row in rows {
         let rates = &row.puzzles_per_second;
-        let line = format!(
-            "  {:<width$}{:<10}{:<7}{:>11}{:>13}{:>13}{:>8}{:>14.2}",
-            row.strategy,
-            row.backend.as_deref().unwrap_or("-"),
+        let mut line = vec![
+            row.strategy.to_owned(),
+            row.backend.clone().unwrap_or_else(|| "-".to_owned()),
             row.kind.to_string(),
             print::rate(rates.median),
             print::rate(rates.min),
             print::rate(rates.max),
-            row.ratio_to_propagation.map_or("-".to_owned(), shown_ratio),
-            row.nodes as f64 / row.puzzles.max(1) as f64,
-        );
-        table += &line;
-        if row.given_up > 0 {
-            table += &format!("  {} given up", print::thousands(row.given_up));
+            row.ratio_to_propagation.map_or_else(|| "-".to_owned(), shown_ratio),
+            format!("{:.2}", row.nodes as f64 / row.puzzles.max(1) as f64),
+        ];
+        if cells[0].len() > line.len() {
+            line.push(print::thousands(row.given_up));
         }
-        table.push('\n');
+        cells.push(line);
     }
-    table
+    heading + &fit::table(&cells, 3, 3, fit::stdout_columns())
 }
 
 /// One row for each contender, in their order.

@@ -1,6 +1,9 @@
-//! Lines that fit the terminal they are printed on.
+//! Lines and tables that fit the terminal they are printed on.
 
 use console::Term;
+
+/// The blanks before each column of a table.
+const GAP: usize = 2;
 
 /// The columns of standard output, if it is a terminal that says so.
 pub fn stdout_columns() -> Option<usize> {
@@ -51,6 +54,51 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
         lines.push(line);
     }
     lines
+}
+
+/// Lays rows out in columns, the first `left` of them left-aligned.
+///
+/// Rows that are wider than `columns` are folded: the other columns follow below, beside the first
+/// `keys` again.
+pub fn table(rows: &[Vec<String>], left: usize, keys: usize, columns: Option<usize>) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).map(width).collect();
+    let most = columns.unwrap_or(usize::MAX);
+    let of_keys: usize = widths.iter().take(keys).map(|width| GAP + width).sum();
+    let mut text = String::new();
+    let mut next = keys;
+    while next < widths.len() {
+        let first = next;
+        let mut used = of_keys;
+        // There is at least one.
+        while next < widths.len() && (next == first || used + GAP + widths[next] <= most) {
+            used += GAP + widths[next];
+            next += 1;
+        }
+        // What is still too wide is broken into lines.
+        let room = most.saturating_sub(of_keys + GAP).max(1);
+        for row in rows {
+            let cells = (0..keys).chain(first..next).map(|column| {
+                let width = if column < keys { widths[column] } else { widths[column].min(room) };
+                (column, width, wrapped(&row[column], width))
+            });
+            let cells: Vec<(usize, usize, Vec<String>)> = cells.collect();
+            // None where the upper line of headings has nothing here.
+            let height = cells.iter().map(|(.., lines)| lines.len()).max().unwrap_or(0);
+            for number in 0..height {
+                let mut line = String::new();
+                for &(column, width, ref lines) in &cells {
+                    let cell = lines.get(number).map_or("", String::as_str);
+                    line += &" ".repeat(GAP);
+                    line +=
+                        &if column < left { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
+                }
+                text += line.trim_end();
+                text.push('\n');
+            }
+        }
+    }
+    text
 }
 
 #[cfg(test)]

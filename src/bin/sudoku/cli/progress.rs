@@ -222,11 +222,6 @@ pub fn beside(output: Option<&Path>, bar: impl FnOnce() -> Bar) -> Bar {
     }
 }
 
-/// The bar, unless standard output is the terminal that would show it.
-pub fn beside_stdout(bar: impl FnOnce() -> Bar) -> Bar {
-    beside(None, bar)
-}
-
 /// Are an output and standard error the same terminal? A bar comes only where the latter is one.
 fn is_one_terminal(out: Option<&Metadata>, err: Option<&Metadata>) -> bool {
     let device = |of: Option<&Metadata>| of.filter(|of| of.file_type().is_char_device()).map(Metadata::rdev);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use sudoku_stream::answer::Tally;
 
+use super::fit;
 use super::print::{by_code, counted, in_time, thousands};
 
 /// The totals of a run in one line.
@@ -41,7 +42,8 @@ pub fn stats(tally: &Tally, time: Duration) -> String {
             figures.map(|(name, total)| format!("{name} {}", thousands(*total))).collect();
         return format!("{}; time {:.3} ms", words.join(", "), time.as_secs_f64() * 1e3);
     };
-    let mut rows = vec![["", "total", "mean", "median", "90 %", "99 %", "greatest"].map(str::to_owned)];
+    let mut rows =
+        vec![["", "total", "mean", "median", "90 %", "99 %", "greatest"].map(str::to_owned).to_vec()];
     for (cost, (name, total)) in costs.each().zip(totals) {
         if cost.puzzles == 0 {
             continue;
@@ -55,18 +57,9 @@ pub fn stats(tally: &Tally, time: Duration) -> String {
         };
         let [median, ninety, ninety_nine, greatest] =
             [cost.median, cost.ninety, cost.ninety_nine, cost.greatest].map(thousands);
-        rows.push([name, total, format!("{:.2}", cost.mean), median, ninety, ninety_nine, greatest]);
+        rows.push(vec![name, total, format!("{:.2}", cost.mean), median, ninety, ninety_nine, greatest]);
     }
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 7] = std::array::from_fn(width);
-    let line = |row: &[String; 7]| {
-        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| match column {
-            0 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        cells.collect::<Vec<_>>().join("  ")
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    fit::table(&rows, 1, 1, fit::stderr_columns()).trim_end().to_owned()
 }
 
 /// The costs that are not counted where the kernel searches many puzzles together.

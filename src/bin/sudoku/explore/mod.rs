@@ -220,7 +220,7 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
         print::status_line(&note);
     }
     let searches = experiment.searches();
-    let bar = progress::beside_stdout(|| progress::of_searches(&args.run.progress, searches));
+    let bar = progress::of_searches(&args.run.progress, searches);
     let ran = search(&experiment, &pool, &cancel, &bar);
     let done = bar.position();
     bar.finish_and_clear();

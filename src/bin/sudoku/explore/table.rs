@@ -11,9 +11,6 @@ use super::metric::Metric;
 use crate::cli::value::AnyStrategy;
 use crate::cli::{fit, print};
 
-/// The spaces before a column.
-const GAP: usize = 2;
-
 /// The widest lines of text, where no terminal is narrower.
 const TEXT_COLUMNS: usize = 80;
 
@@ -85,7 +82,7 @@ pub fn write(results: &Results, view: &ResultsView, columns: Option<usize>) -> S
             let rows = side_by_side(results, order, metric);
             has_bounds |= rows.iter().flatten().any(|cell| cell.starts_with(BOUND));
             page += &title(&format!("{order}, {}, medians", metric.table_title()));
-            page += &aligned(&rows, 0, 1, columns);
+            page += &fit::table(&rows, 0, 1, columns);
         }
     }
     if has_bounds {
@@ -102,7 +99,7 @@ pub fn write(results: &Results, view: &ResultsView, columns: Option<usize>) -> S
         for (place, strategy) in strategies.iter().enumerate() {
             if strategy.supports(order) {
                 page += &title(&format!("{order}, {}", strategy.name()));
-                page += &aligned(&by_clues(results, order, place), 0, 1, columns);
+                page += &fit::table(&by_clues(results, order, place), 0, 1, columns);
             }
         }
     }
@@ -116,10 +113,10 @@ pub fn write(results: &Results, view: &ResultsView, columns: Option<usize>) -> S
     }
     page += &note(&unmade(results));
     page += &title("Clue ratio and backtracks, over all boards of a size");
-    page += &aligned(&correlations(results), 2, 2, columns);
+    page += &fit::table(&correlations(results), 2, 2, columns);
     if orders.len() > 1 {
         page += &title("How cost grows with the size, over all clue ratios");
-        page += &aligned(&growth(results), 1, 2, columns);
+        page += &fit::table(&growth(results), 1, 2, columns);
     }
     page
 }
@@ -289,51 +286,6 @@ fn growth(results: &Results) -> Vec<Vec<String>> {
 
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
-}
-
-/// Lays rows out in columns, the first `left` of them left-aligned.
-///
-/// Rows that are wider than `columns` are folded: the other columns follow below, beside the first
-/// `keys` again.
-fn aligned(rows: &[Vec<String>], left: usize, keys: usize, columns: Option<usize>) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).map(width).collect();
-    let most = columns.unwrap_or(usize::MAX);
-    let of_keys: usize = widths.iter().take(keys).map(|width| GAP + width).sum();
-    let mut text = String::new();
-    let mut next = keys;
-    while next < widths.len() {
-        let first = next;
-        let mut used = of_keys;
-        // There is at least one.
-        while next < widths.len() && (next == first || used + GAP + widths[next] <= most) {
-            used += GAP + widths[next];
-            next += 1;
-        }
-        // What is still too wide is broken into lines.
-        let room = most.saturating_sub(of_keys + GAP).max(1);
-        for row in rows {
-            let cells = (0..keys).chain(first..next).map(|column| {
-                let width = if column < keys { widths[column] } else { widths[column].min(room) };
-                (column, width, fit::wrapped(&row[column], width))
-            });
-            let cells: Vec<(usize, usize, Vec<String>)> = cells.collect();
-            // None where the upper line of headings has nothing here.
-            let height = cells.iter().map(|(.., lines)| lines.len()).max().unwrap_or(0);
-            for number in 0..height {
-                let mut line = String::new();
-                for &(column, width, ref lines) in &cells {
-                    let cell = lines.get(number).map_or("", String::as_str);
-                    line += &" ".repeat(GAP);
-                    line +=
-                        &if column < left { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
-                }
-                text += line.trim_end();
-                text.push('\n');
-            }
-        }
-    }
-    text
 }
 
 /// A share in percent, to one decimal place.

@@ -255,7 +255,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     }
 
     let milliseconds = u64::try_from(plan.duration.as_millis()).unwrap_or(u64::MAX);
-    let bar = progress::beside_stdout(|| progress::of_time(args.progress.wants_bar(), milliseconds));
+    let bar = progress::of_time(args.progress.wants_bar(), milliseconds);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(args.threads())
         .enable_all()
