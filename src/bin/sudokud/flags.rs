@@ -20,7 +20,6 @@ use sudoku_stream::service::{Config, ListenAddress, Origin};
 use sudoku_stream::solver::lanes::Backend;
 
 use crate::completion::backend;
-use crate::effective::Given;
 use crate::number::{SECOND, shown_size, shown_time, size, time, whole};
 
 /// The most search threads.
@@ -47,8 +46,6 @@ pub struct Setup {
     pub otlp_endpoint: Option<String>,
     /// 1 by default.
     pub otlp_sample: Option<f64>,
-    /// What was given.
-    pub given: Given,
 }
 
 /// The format of the log.
