@@ -3,15 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Ending;
-use super::chains::Workspace;
 use super::position::{Position, bits};
 use super::step::{Candidate, Chain, Implication, Kind, Node, Step, Why};
 use super::technique::{Score, Technique, TechniqueSet};
 use crate::grid::Digit;
-
-/// A function that looks for the first step of some techniques, and writes it into
-/// [`Hunt::found`]. Returns whether there is one.
-pub(super) type Find = fn(&mut Hunt<'_>) -> bool;
 
 /// A digit in a cell by their indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,7 +121,6 @@ pub(super) struct Hunt<'a> {
     /// Whether cells, candidates, houses and chains are wanted.
     pub explains: bool,
     pub found: &'a mut Found,
-    pub work: &'a mut Workspace,
     pub budget: Budget<'a>,
     /// Why the search stopped before its end.
     pub stopped: Option<Ending>,

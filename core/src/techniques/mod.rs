@@ -68,12 +68,20 @@ use std::sync::atomic::AtomicBool;
 
 use crate::grid::Order;
 use chains::Workspace;
-use hunt::{Budget, Find, Found, Hunt};
+use hunt::{Budget, Found, Hunt};
 
 pub use position::{DeadEnd, PencilMarkError, Position};
 pub use rating::{Rater, Rating, rate};
 pub use step::{Candidate, Chain, Implication, Kind, Link, Node, Step, Why};
 pub use technique::{Family, NotForSize, Score, ScoreError, Technique, TechniqueError, TechniqueSet};
+
+/// A function that looks for the first step of some techniques, and writes it into
+/// [`Hunt::found`]. Returns whether there is one.
+#[derive(Clone, Copy)]
+enum Find {
+    Patterns(fn(&mut Hunt<'_>) -> bool),
+    Chains(fn(&mut Hunt<'_>, &mut Workspace) -> bool),
+}
 
 /// A line of the registry.
 struct Line {
@@ -105,17 +113,25 @@ const fn line(
 /// Every technique, in the order in which they are tried and in which [`Technique`] has them.
 static REGISTRY: &[Line] = {
     use Family as F;
+    use Find::{Chains as C, Patterns as P};
     use Technique as T;
     &[
-        line(T::LastCell, "last-cell", "last cell", 10, F::Singles, Some(singles::last_cell)),
-        line(T::HiddenSingle, "hidden-single", "hidden single", 12, F::Singles, Some(singles::hidden_single)),
+        line(T::LastCell, "last-cell", "last cell", 10, F::Singles, Some(P(singles::last_cell))),
+        line(
+            T::HiddenSingle,
+            "hidden-single",
+            "hidden single",
+            12,
+            F::Singles,
+            Some(P(singles::hidden_single)),
+        ),
         line(
             T::DirectPointing,
             "direct-pointing",
             "direct pointing",
             17,
             F::Direct,
-            Some(locked::direct_pointing),
+            Some(P(locked::direct_pointing)),
         ),
         line(
             T::DirectClaiming,
@@ -123,7 +139,7 @@ static REGISTRY: &[Line] = {
             "direct claiming",
             19,
             F::Direct,
-            Some(locked::direct_claiming),
+            Some(P(locked::direct_claiming)),
         ),
         line(
             T::DirectHiddenPair,
@@ -131,53 +147,60 @@ static REGISTRY: &[Line] = {
             "direct hidden pair",
             20,
             F::Direct,
-            Some(subsets::direct_hidden_pair),
+            Some(P(subsets::direct_hidden_pair)),
         ),
-        line(T::NakedSingle, "naked-single", "naked single", 23, F::Singles, Some(singles::naked_single)),
+        line(T::NakedSingle, "naked-single", "naked single", 23, F::Singles, Some(P(singles::naked_single))),
         line(
             T::DirectHiddenTriplet,
             "direct-hidden-triplet",
             "direct hidden triplet",
             25,
             F::Direct,
-            Some(subsets::direct_hidden_triplet),
+            Some(P(subsets::direct_hidden_triplet)),
         ),
-        line(T::Pointing, "pointing", "pointing", 26, F::Locked, Some(locked::pointing)),
-        line(T::Claiming, "claiming", "claiming", 28, F::Locked, Some(locked::claiming)),
-        line(T::NakedPair, "naked-pair", "naked pair", 30, F::Subsets, Some(subsets::naked_pair)),
-        line(T::XWing, "x-wing", "X-wing", 32, F::Fish, Some(fish::x_wing)),
-        line(T::HiddenPair, "hidden-pair", "hidden pair", 34, F::Subsets, Some(subsets::hidden_pair)),
-        line(T::NakedTriplet, "naked-triplet", "naked triplet", 36, F::Subsets, Some(subsets::naked_triplet)),
-        line(T::Swordfish, "swordfish", "swordfish", 38, F::Fish, Some(fish::swordfish)),
+        line(T::Pointing, "pointing", "pointing", 26, F::Locked, Some(P(locked::pointing))),
+        line(T::Claiming, "claiming", "claiming", 28, F::Locked, Some(P(locked::claiming))),
+        line(T::NakedPair, "naked-pair", "naked pair", 30, F::Subsets, Some(P(subsets::naked_pair))),
+        line(T::XWing, "x-wing", "X-wing", 32, F::Fish, Some(P(fish::x_wing))),
+        line(T::HiddenPair, "hidden-pair", "hidden pair", 34, F::Subsets, Some(P(subsets::hidden_pair))),
+        line(
+            T::NakedTriplet,
+            "naked-triplet",
+            "naked triplet",
+            36,
+            F::Subsets,
+            Some(P(subsets::naked_triplet)),
+        ),
+        line(T::Swordfish, "swordfish", "swordfish", 38, F::Fish, Some(P(fish::swordfish))),
         line(
             T::HiddenTriplet,
             "hidden-triplet",
             "hidden triplet",
             40,
             F::Subsets,
-            Some(subsets::hidden_triplet),
+            Some(P(subsets::hidden_triplet)),
         ),
-        line(T::XyWing, "xy-wing", "XY-wing", 42, F::Wings, Some(wings::xy_wing)),
-        line(T::XyzWing, "xyz-wing", "XYZ-wing", 44, F::Wings, Some(wings::xyz_wing)),
+        line(T::XyWing, "xy-wing", "XY-wing", 42, F::Wings, Some(P(wings::xy_wing))),
+        line(T::XyzWing, "xyz-wing", "XYZ-wing", 44, F::Wings, Some(P(wings::xyz_wing))),
         line(
             T::UniqueRectangle,
             "unique-rectangle",
             "unique rectangle",
             45,
             F::Uniqueness,
-            Some(unique::unique_loop),
+            Some(P(unique::unique_loop)),
         ),
         line(T::UniqueLoop, "unique-loop", "unique loop", 46, F::Uniqueness, None),
-        line(T::NakedQuad, "naked-quad", "naked quad", 50, F::Subsets, Some(subsets::naked_quad)),
-        line(T::Jellyfish, "jellyfish", "jellyfish", 52, F::Fish, Some(fish::jellyfish)),
-        line(T::HiddenQuad, "hidden-quad", "hidden quad", 54, F::Subsets, Some(subsets::hidden_quad)),
+        line(T::NakedQuad, "naked-quad", "naked quad", 50, F::Subsets, Some(P(subsets::naked_quad))),
+        line(T::Jellyfish, "jellyfish", "jellyfish", 52, F::Fish, Some(P(fish::jellyfish))),
+        line(T::HiddenQuad, "hidden-quad", "hidden quad", 54, F::Subsets, Some(P(subsets::hidden_quad))),
         line(
             T::BivalueUniversalGrave,
             "bivalue-universal-grave",
             "bivalue universal grave",
             56,
             F::Uniqueness,
-            Some(grave::bivalue_universal_grave),
+            Some(P(grave::bivalue_universal_grave)),
         ),
         line(
             T::AlignedPairExclusion,
@@ -185,9 +208,9 @@ static REGISTRY: &[Line] = {
             "aligned pair exclusion",
             62,
             F::Exclusion,
-            Some(exclusion::aligned_pair),
+            Some(P(exclusion::aligned_pair)),
         ),
-        line(T::XCycle, "x-cycle", "X-cycle", 65, F::Chains, Some(chains::single_chain)),
+        line(T::XCycle, "x-cycle", "X-cycle", 65, F::Chains, Some(C(chains::single_chain))),
         line(T::YCycle, "y-cycle", "Y-cycle", 65, F::Chains, None),
         line(T::TurbotFish, "turbot-fish", "turbot fish", 66, F::Chains, None),
         line(T::ForcingXChain, "forcing-x-chain", "forcing X-chain", 66, F::Chains, None),
@@ -199,7 +222,7 @@ static REGISTRY: &[Line] = {
             "Nishio forcing chains",
             75,
             F::Forcing,
-            Some(chains::dynamic::nishio),
+            Some(C(chains::dynamic::nishio)),
         ),
         line(
             T::CellForcingChains,
@@ -207,7 +230,7 @@ static REGISTRY: &[Line] = {
             "cell forcing chains",
             80,
             F::Forcing,
-            Some(chains::multiple),
+            Some(C(chains::multiple)),
         ),
         line(T::RegionForcingChains, "region-forcing-chains", "region forcing chains", 80, F::Forcing, None),
         line(
@@ -216,7 +239,7 @@ static REGISTRY: &[Line] = {
             "dynamic forcing chains",
             85,
             F::Forcing,
-            Some(chains::dynamic::dynamic),
+            Some(C(chains::dynamic::dynamic)),
         ),
         line(
             T::DynamicForcingChainsPlus,
@@ -224,7 +247,7 @@ static REGISTRY: &[Line] = {
             "dynamic forcing chains plus",
             90,
             F::Forcing,
-            Some(chains::dynamic::dynamic_plus),
+            Some(C(chains::dynamic::dynamic_plus)),
         ),
         line(
             T::NestedForcingChains,
@@ -232,7 +255,7 @@ static REGISTRY: &[Line] = {
             "nested forcing chains",
             95,
             F::Forcing,
-            Some(chains::dynamic::nested),
+            Some(C(chains::dynamic::nested)),
         ),
         line(
             T::NestedMultipleChains,
@@ -240,7 +263,7 @@ static REGISTRY: &[Line] = {
             "nested multiple chains",
             100,
             F::Forcing,
-            Some(chains::dynamic::nested_multiple),
+            Some(C(chains::dynamic::nested_multiple)),
         ),
         line(
             T::NestedDynamicChains,
@@ -248,7 +271,7 @@ static REGISTRY: &[Line] = {
             "nested dynamic chains",
             105,
             F::Forcing,
-            Some(chains::dynamic::nested_dynamic),
+            Some(C(chains::dynamic::nested_dynamic)),
         ),
     ]
 };
@@ -335,7 +358,6 @@ impl Explorer {
             allowed: options.techniques,
             explains,
             found: &mut self.found,
-            work: &mut self.work,
             budget,
             stopped: None,
         };
@@ -355,7 +377,11 @@ impl Explorer {
                 result = Err(Ending::Above(limit));
                 break;
             }
-            if find(&mut hunt) {
+            let is_found = match find {
+                Find::Patterns(find) => find(&mut hunt),
+                Find::Chains(find) => find(&mut hunt, &mut self.work),
+            };
+            if is_found {
                 result = match options.up_to {
                     Some(limit) if hunt.found.rating > limit.tenths() => Err(Ending::Above(limit)),
                     _ => Ok(()),

@@ -12,6 +12,7 @@
 
 mod advanced;
 mod closure;
+mod collector;
 pub(super) mod dynamic;
 mod marks;
 mod multiple;

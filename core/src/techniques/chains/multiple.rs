@@ -2,7 +2,7 @@
 //! digit in a house, is true.
 
 use super::marks::{CANDIDATES, CELLS, OFF, ON, SIDE, WORDS, has};
-use super::{Links, Mode, difficulty, tenths};
+use super::{Links, Mode, Workspace, difficulty, tenths};
 use crate::techniques::geometry::{Geometry, KINDS};
 use crate::techniques::hunt::{Hunt, Mark, RawImplication};
 use crate::techniques::position::{Position, bits};
@@ -139,10 +139,9 @@ struct Best {
 }
 
 /// The easiest step from all candidates of a cell or all places of a digit.
-pub(in crate::techniques) fn multiple(hunt: &mut Hunt<'_>) -> bool {
+pub(in crate::techniques) fn multiple(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
     let position = hunt.position;
     let geometry = position.geometry;
-    let work = &mut *hunt.work;
     work.links.load(geometry, position);
     let closures = &mut work.multiple.closures;
     closures.resize_with(CANDIDATES, Closure::default);
@@ -200,7 +199,7 @@ pub(in crate::techniques) fn multiple(hunt: &mut Hunt<'_>) -> bool {
     hunt.found.rating = tenths(difficulty(BASE, best.complexity));
     conclude(hunt, best.target, best.state == ON);
     if hunt.explains {
-        let (links, closures) = (&hunt.work.links, &hunt.work.multiple.closures);
+        let (links, closures) = (&work.links, &work.multiple.closures);
         for &source in &best.sources {
             let chain = closures[usize::from(source)].chain(geometry, links, best.state, best.target);
             hunt.found.candidates.push(chain[0].mark);

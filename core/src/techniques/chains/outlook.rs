@@ -246,7 +246,8 @@ fn transpose(square: &mut [u64; 64]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::closure::{Closure, Rules, Scene, Worker};
+    use super::super::closure::Closure;
+    use super::super::dynamic::worker::{Rules, Scene, Worker};
     use super::super::marks::CANDIDATES;
     use super::*;
     use crate::techniques::tests::random_positions;

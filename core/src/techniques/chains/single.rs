@@ -6,10 +6,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::collector::{Collector, Key};
 use super::marks::{Marks, OFF, ON};
-use super::nested::Collector;
 use super::reach::Reach;
-use super::{Cells, IN_CELL, Links, Mode, difficulty, tenths};
+use super::{Cells, IN_CELL, Links, Mode, Workspace, tenths};
 use crate::techniques::geometry::Geometry;
 use crate::techniques::hunt::{Hunt, Mark, RawImplication};
 use crate::techniques::position::bits;
@@ -52,20 +52,6 @@ impl Buffers {
     }
 }
 
-/// What decides between two steps: rating, statements, and kind of chain.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub(super) struct Key {
-    difficulty: f64,
-    pub complexity: usize,
-    sort: u8,
-}
-
-impl Key {
-    pub(super) fn new(base: f64, complexity: usize, sort: u8) -> Self {
-        Self { difficulty: difficulty(base, complexity), complexity, sort }
-    }
-}
-
 /// The best step so far.
 #[derive(Clone, Copy, Debug)]
 struct Best {
@@ -97,9 +83,8 @@ pub(super) struct Search<'a, C> {
 
 /// Cycles and forcing chains of one digit, cycles of cells with two candidates, then those of both
 /// kinds of links: the easiest of all.
-pub(in crate::techniques) fn single_chain(hunt: &mut Hunt<'_>) -> bool {
+pub(in crate::techniques) fn single_chain(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
     let position = hunt.position;
-    let work = &mut *hunt.work;
     work.links.load(position.geometry, position);
     let count = work.links.strong_count.len();
     let buffers = &mut work.single;
@@ -128,7 +113,7 @@ pub(in crate::techniques) fn single_chain(hunt: &mut Hunt<'_>) -> bool {
         return false;
     }
     let Some(best) = best else { return false };
-    write(hunt, &best);
+    write(hunt, work, &best);
     true
 }
 
@@ -507,17 +492,17 @@ impl<C: Cells> Search<'_, C> {
 }
 
 /// Writes the best step.
-fn write(hunt: &mut Hunt<'_>, best: &Best) {
+fn write(hunt: &mut Hunt<'_>, work: &Workspace, best: &Best) {
     let position = hunt.position;
     let side = position.geometry.side;
     let mark = |id: u16| Mark::new(usize::from(id) / side, usize::from(id) % side);
     hunt.found.begin(best.technique);
     hunt.found.rating = tenths(best.key.difficulty);
-    let path = &hunt.work.single.best_path;
+    let path = &work.single.best_path;
     let target = mark(path[0]);
     let (cell, digit) = (usize::from(target.cell), usize::from(target.digit));
     if best.is_cycle {
-        let gone = hunt.work.single.best_gone.iter();
+        let gone = work.single.best_gone.iter();
         hunt.found.eliminations.extend(gone.map(|&(cell, digit)| Mark { cell, digit }));
     } else if best.ends_on {
         hunt.found.placement = Some(target);
@@ -529,7 +514,7 @@ fn write(hunt: &mut Hunt<'_>, best: &Best) {
     if !hunt.explains {
         return;
     }
-    let links = &hunt.work.links;
+    let links = &work.links;
     let mut chain: Vec<RawImplication> = Vec::with_capacity(path.len());
     let mut digits = 0;
     let mut is_on = best.ends_on == (path.len() % 2 == 1);

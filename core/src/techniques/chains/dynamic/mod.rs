@@ -10,16 +10,21 @@
 //!
 //! Nishio chains know links of one digit and contradictions only.
 
-use super::closure::{Closure, Nested, Rules, Scene, Worker};
+pub(super) mod worker;
+
+use super::closure::Closure;
 use super::marks::{CANDIDATES, CELLS, OFF, ON, SIDE, WORDS, has};
 use super::multiple::conclude;
+use super::nested::{self, Nested};
 use super::outlook::Outlook;
-use super::{IN_CELL, difficulty, nested, tenths};
+use super::{IN_CELL, Workspace, difficulty, tenths};
 use crate::techniques::geometry::KINDS;
 use crate::techniques::hunt::{Hunt, Mark};
 use crate::techniques::position::bits;
 use crate::techniques::step::Kind;
 use crate::techniques::technique::Technique;
+
+use worker::{Rules, Scene, Worker};
 
 /// The buffers of the search.
 #[derive(Debug, Default)]
@@ -77,9 +82,9 @@ impl Best {
 }
 
 /// A contradiction of one digit.
-pub(in crate::techniques) fn nishio(hunt: &mut Hunt<'_>) -> bool {
+pub(in crate::techniques) fn nishio(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
     let rules = Rules { is_nishio: true, level: 0, nested_level: 0 };
-    search(hunt, Technique::NishioForcingChains, rules)
+    search(hunt, work, Technique::NishioForcingChains, rules)
 }
 
 /// The rules of dynamic chains with techniques of a level inside.
@@ -88,37 +93,37 @@ const fn rules(level: u8) -> Rules {
 }
 
 /// The easiest of dynamic chains.
-pub(in crate::techniques) fn dynamic(hunt: &mut Hunt<'_>) -> bool {
-    search(hunt, Technique::DynamicForcingChains, rules(0))
+pub(in crate::techniques) fn dynamic(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
+    search(hunt, work, Technique::DynamicForcingChains, rules(0))
 }
 
 /// The easiest of dynamic chains with other techniques inside.
-pub(in crate::techniques) fn dynamic_plus(hunt: &mut Hunt<'_>) -> bool {
-    search(hunt, Technique::DynamicForcingChainsPlus, rules(1))
+pub(in crate::techniques) fn dynamic_plus(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
+    search(hunt, work, Technique::DynamicForcingChainsPlus, rules(1))
 }
 
 /// The easiest of dynamic chains with chains without branches inside.
-pub(in crate::techniques) fn nested(hunt: &mut Hunt<'_>) -> bool {
-    search(hunt, Technique::NestedForcingChains, rules(2))
+pub(in crate::techniques) fn nested(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
+    search(hunt, work, Technique::NestedForcingChains, rules(2))
 }
 
 /// The easiest of dynamic chains with multiple chains inside.
-pub(in crate::techniques) fn nested_multiple(hunt: &mut Hunt<'_>) -> bool {
-    search(hunt, Technique::NestedMultipleChains, rules(3))
+pub(in crate::techniques) fn nested_multiple(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
+    search(hunt, work, Technique::NestedMultipleChains, rules(3))
 }
 
 /// The easiest of dynamic chains with dynamic chains inside.
-pub(in crate::techniques) fn nested_dynamic(hunt: &mut Hunt<'_>) -> bool {
+pub(in crate::techniques) fn nested_dynamic(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
     (0..3).any(|nested_level| {
         let rules = Rules { nested_level, ..rules(4) };
-        hunt.stopped.is_none() && search(hunt, Technique::NestedDynamicChains, rules)
+        hunt.stopped.is_none() && search(hunt, work, Technique::NestedDynamicChains, rules)
     })
 }
 
 /// Searches for the step with the fewest statements.
-fn search(hunt: &mut Hunt<'_>, technique: Technique, rules: Rules) -> bool {
+fn search(hunt: &mut Hunt<'_>, work: &mut Workspace, technique: Technique, rules: Rules) -> bool {
     let position = hunt.position;
-    let mut buffers = std::mem::take(&mut hunt.work.dynamic);
+    let buffers = &mut work.dynamic;
     buffers.worker.source.load(position);
     buffers.worker.nested.clear();
     buffers.on.resize_with(CANDIDATES, Closure::default);
@@ -129,7 +134,7 @@ fn search(hunt: &mut Hunt<'_>, technique: Technique, rules: Rules) -> bool {
         most: hunt.budget.left,
         cancel: hunt.budget.cancel,
     };
-    let mut search = Search::new(scene, false, &mut buffers);
+    let mut search = Search::new(scene, false, buffers);
     search.limit();
     for cell in 0..CELLS {
         search.search_cell(cell);
@@ -143,9 +148,8 @@ fn search(hunt: &mut Hunt<'_>, technique: Technique, rules: Rules) -> bool {
     let best = search.best;
     let is_found = best.is_some() && hunt.stopped.is_none();
     if let Some(best) = best.filter(|_| is_found) {
-        write(hunt, technique, &scene.without_limits(), &best, &mut buffers);
+        write(hunt, technique, &scene.without_limits(), &best, buffers);
     }
-    hunt.work.dynamic = buffers;
     is_found
 }
 
