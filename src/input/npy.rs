@@ -8,7 +8,7 @@
 use std::io::{self, Read};
 
 use super::BUFFER_BYTES;
-use super::error::Refusal;
+use super::error::LateRefusal;
 use crate::counted::counted;
 use crate::grid::Order;
 use crate::text::unwritable_value;
@@ -35,10 +35,10 @@ impl ArrayShape {
 /// Reads the beginning of a file, up to its cells.
 ///
 /// # Errors
-/// Those of reading, and a [`Refusal`].
+/// Those of reading, and a [`LateRefusal`].
 pub(super) fn read_header(stream: &mut impl Read) -> io::Result<ArrayShape> {
     let broken = |error: io::Error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => Refusal::error("is a NumPy array whose header is cut short."),
+        io::ErrorKind::UnexpectedEof => LateRefusal::error("is a NumPy array whose header is cut short."),
         _ => error,
     };
     let mut begin = [0; 8];
@@ -55,13 +55,13 @@ pub(super) fn read_header(stream: &mut impl Read) -> io::Result<ArrayShape> {
             u32::from_le_bytes(length)
         }
         version => {
-            return Err(Refusal::error(format!(
+            return Err(LateRefusal::error(format!(
                 "is a NumPy array in version {version} of its format: versions 1 to 3 can be read."
             )));
         }
     };
     if length > MAX_HEADER_BYTES {
-        return Err(Refusal::error(format!(
+        return Err(LateRefusal::error(format!(
             "is a NumPy array with a header of {length} bytes: at most {MAX_HEADER_BYTES} are read."
         )));
     }
@@ -70,7 +70,7 @@ pub(super) fn read_header(stream: &mut impl Read) -> io::Result<ArrayShape> {
     if header.len() as u64 != u64::from(length) {
         return Err(broken(io::ErrorKind::UnexpectedEof.into()));
     }
-    shape(&header).map_err(Refusal::error)
+    shape(&header).map_err(LateRefusal::error)
 }
 
 /// The shape that a header promises, or what is wrong with it.

@@ -14,7 +14,7 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use super::BUFFER_BYTES;
 use super::InputError;
-use super::error::Refusal;
+use super::error::LateRefusal;
 use super::kind::{Named, OFFICE};
 
 const LOCAL_HEADER: u32 = 0x0403_4B50;
@@ -182,7 +182,7 @@ pub(super) fn open_file(file: &File, input: &Named<'_>) -> Result<Option<Box<dyn
 /// The content of the only file of an archive that comes in order, as from a pipe.
 ///
 /// # Errors
-/// Those of reading, and a [`Refusal`].
+/// Those of reading, and a [`LateRefusal`].
 pub(super) fn open_stream(
     stream: impl Read + Send + 'static,
     input: &Named<'_>,
@@ -190,10 +190,10 @@ pub(super) fn open_stream(
     let stream = BufReader::with_capacity(BUFFER_BYTES, stream);
     let mut archive = Archive { stream, content: None, is_listed: false, file: input.file().to_owned() };
     let Some(entry) = archive.next_file()? else {
-        return Err(Refusal::error("is a zip archive without a file."));
+        return Err(LateRefusal::error("is a zip archive without a file."));
     };
     if entry.is_of_office() {
-        return Err(Refusal::error(OFFICE.sentence(input, false)));
+        return Err(LateRefusal::error(OFFICE.sentence(input, false)));
     }
     archive.begin(&entry)?;
     Ok(Box::new(archive))
@@ -240,7 +240,7 @@ fn find_list(file: &File) -> io::Result<Option<(BufReader<FileAt>, u64)>> {
     };
     let end = &tail[at..];
     if ![0, u16::MAX].contains(&u16_at(end, 4)) {
-        return Err(Refusal::error("is a part of a split zip archive: join its parts first."));
+        return Err(LateRefusal::error("is a part of a split zip archive: join its parts first."));
     }
     let (mut entries, mut offset) = (u64::from(u16_at(end, 10)), u64::from(u32_at(end, 16)));
     let is_full = entries == u64::from(u16::MAX) || offset == u64::from(u32::MAX);
@@ -428,7 +428,9 @@ impl<R: BufRead> Archive<R> {
                     continue;
                 }
                 Some(DESCRIPTOR) => {
-                    return Err(Refusal::error("is a part of a split zip archive: join its parts first."));
+                    return Err(LateRefusal::error(
+                        "is a part of a split zip archive: join its parts first.",
+                    ));
                 }
                 None => return Err(ErrorKind::UnexpectedEof.into()),
                 Some(_) => return Err(damaged("there is no file where one should begin")),
@@ -455,12 +457,12 @@ impl<R: BufRead> Archive<R> {
     /// Begins to read a file in a stream.
     fn begin(&mut self, entry: &ZipEntry) -> io::Result<()> {
         if let Some(refusal) = entry.refusal(&self.file) {
-            return Err(Refusal::error(refusal));
+            return Err(LateRefusal::error(refusal));
         }
         if entry.method == STORED && entry.flags & IS_DESCRIBED_BEHIND != 0 {
             let what = "is a zip archive that has the length of its file behind it: \
                         write it to a file, and read that.";
-            return Err(Refusal::error(what));
+            return Err(LateRefusal::error(what));
         }
         self.content = Some(Content::new(entry));
         Ok(())
@@ -486,7 +488,7 @@ impl<R: BufRead> Read for Archive<R> {
         let length = self.read_content(buffer)?;
         if length == 0 && !self.is_listed {
             if self.next_file()?.is_some() {
-                return Err(Refusal::error(several("several files", &self.file)));
+                return Err(LateRefusal::error(several("several files", &self.file)));
             }
             // Whoever writes to a pipe is not stopped before the end of the archive.
             io::copy(&mut self.stream, &mut io::sink())?;

@@ -40,7 +40,7 @@ use crate::service::net::capacity::ConnectionCapacity;
 use crate::service::net::connection::{
     Accepted, ConnectionLimits, HttpService, LimitsNow, accept, drain_begins,
 };
-use crate::service::net::framing::Framing;
+use crate::service::net::framing::FramingLimits;
 use crate::service::net::grpc_only::GrpcOnlyLayer;
 use crate::service::net::http1::{self, Http1Limits};
 use crate::service::net::http2::{self, Http2Limits, IdleTimeout};
@@ -563,7 +563,7 @@ fn http2_limits(limits: &Limits) -> Http2Limits {
 
 /// The limits of calls from their headers on.
 fn admission_limits(limits: &Limits) -> AdmissionLimits {
-    let framing = Framing { message_bytes: limits.message_bytes, timeout: limits.message_timeout };
+    let framing = FramingLimits { message_bytes: limits.message_bytes, timeout: limits.message_timeout };
     AdmissionLimits { calls: limits.streams, idle_timeout: limits.stream_idle_timeout, framing }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct RawImplication {
 
 /// A step by indices, in buffers that are used again.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundStep {
     pub technique: Option<Technique>,
     pub kind: Kind,
     pub rating: u16,
@@ -46,7 +46,7 @@ pub(super) struct Found {
     pub chains: Vec<Vec<RawImplication>>,
 }
 
-impl Found {
+impl FoundStep {
     /// Begins a step, in its lowest rating.
     pub(super) fn begin(&mut self, technique: Technique) {
         self.technique = Some(technique);
@@ -120,7 +120,7 @@ pub(super) struct Hunt<'a> {
     pub allowed: TechniqueSet,
     /// Whether cells, candidates, houses and chains are wanted.
     pub explains: bool,
-    pub found: &'a mut Found,
+    pub found: &'a mut FoundStep,
     pub budget: Budget<'a>,
     /// Why the search stopped before its end.
     pub stopped: Option<Ending>,

@@ -68,7 +68,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::grid::Order;
 use chains::Workspace;
-use hunt::{Budget, Found, Hunt};
+use hunt::{Budget, FoundStep, Hunt};
 
 pub use position::{DeadEnd, PencilMarkError, Position};
 pub use rating::{Rater, Rating, rate};
@@ -84,7 +84,7 @@ enum Find {
 }
 
 /// A line of the registry.
-struct Line {
+struct RegistryLine {
     technique: Technique,
     name: &'static str,
     title: &'static str,
@@ -104,14 +104,14 @@ const fn line(
     base: u16,
     family: Family,
     find: Option<Find>,
-) -> Line {
+) -> RegistryLine {
     // Their buffers are for 729 candidates, and the work grows with the fourth power of the side.
     let is_9x9_only = matches!(family, Family::Forcing);
-    Line { technique, name, title, base, family, is_9x9_only, find }
+    RegistryLine { technique, name, title, base, family, is_9x9_only, find }
 }
 
 /// Every technique, in the order in which they are tried and in which [`Technique`] has them.
-static REGISTRY: &[Line] = {
+static REGISTRY: &[RegistryLine] = {
     use Family as F;
     use Find::{Chains as C, Patterns as P};
     use Technique as T;
@@ -335,7 +335,7 @@ impl fmt::Display for Ending {
 /// The search for steps, with buffers for any number of puzzles.
 #[derive(Debug, Default)]
 struct Explorer {
-    found: Found,
+    found: FoundStep,
     work: Workspace,
 }
 
@@ -364,9 +364,9 @@ impl Explorer {
         let mut result = Err(Ending::Beyond);
         for (at, line) in REGISTRY.iter().enumerate() {
             let Some(find) = line.find else { continue };
-            let is_found_too = |other: &&Line| other.find.is_none();
+            let is_found_too = |other: &&RegistryLine| other.find.is_none();
             let group = 1 + REGISTRY[at + 1..].iter().take_while(is_found_too).count();
-            let is_allowed = |line: &Line| {
+            let is_allowed = |line: &RegistryLine| {
                 hunt.allowed.contains(line.technique)
                     && (!line.is_9x9_only || position.order() == Order::NINE)
             };

@@ -182,7 +182,7 @@ impl Technique {
         Self::NestedDynamicChains,
     ];
 
-    const fn line(self) -> &'static super::Line {
+    const fn line(self) -> &'static super::RegistryLine {
         &REGISTRY[self as usize]
     }
 

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
-use crate::input::error::Refusal;
+use crate::input::error::LateRefusal;
 
 /// The most bytes of pages that are decoded for one batch of rows, of all columns together.
 pub(super) const MAX_BATCH_BYTES: u64 = 256 << 20;
@@ -103,7 +103,7 @@ impl PageBudget {
     fn take(&self, page: &PageClaim, is_list: bool) -> io::Result<()> {
         let bytes = self.bytes.fetch_add(page.bytes, Ordering::Relaxed).saturating_add(page.bytes);
         if bytes > MAX_BATCH_BYTES {
-            return Err(Refusal::error(format!(
+            return Err(LateRefusal::error(format!(
                 "is a Parquet file whose pages take more than {} MiB at once: write it with smaller pages.",
                 MAX_BATCH_BYTES >> 20
             )));
@@ -111,7 +111,7 @@ impl PageBudget {
         if is_list {
             let values = self.values.fetch_add(page.values, Ordering::Relaxed).saturating_add(page.values);
             if values > MAX_BATCH_VALUES {
-                return Err(Refusal::error(format!(
+                return Err(LateRefusal::error(format!(
                     "is a Parquet file whose lists have more than {MAX_BATCH_VALUES} values at once: write it \
                      with smaller pages."
                 )));

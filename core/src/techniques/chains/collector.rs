@@ -32,7 +32,7 @@ pub(super) enum Shape {
 
 /// A chain that is the easiest so far for some candidate.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hint {
+pub(super) struct CollectedChain {
     pub key: Key,
     /// The place in the order in which the reference looks for them.
     pub order: u32,
@@ -50,14 +50,14 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Collector {
     /// The chain that takes each candidate away.
     pub best: Vec<u32>,
-    pub hints: Vec<Hint>,
+    pub chains: Vec<CollectedChain>,
     pub paths: Vec<u16>,
     pub gone: Vec<u16>,
 }
 
 impl Default for Collector {
     fn default() -> Self {
-        Self { best: vec![NONE; CANDIDATES], hints: Vec::new(), paths: Vec::new(), gone: Vec::new() }
+        Self { best: vec![NONE; CANDIDATES], chains: Vec::new(), paths: Vec::new(), gone: Vec::new() }
     }
 }
 
@@ -66,39 +66,39 @@ impl Collector {
         for &id in &self.gone {
             self.best[usize::from(id)] = NONE;
         }
-        self.hints.clear();
+        self.chains.clear();
         self.paths.clear();
         self.gone.clear();
     }
 
-    fn rank(hint: &Hint) -> (Key, u32) {
-        (hint.key, hint.order)
+    fn rank(chain: &CollectedChain) -> (Key, u32) {
+        (chain.key, chain.order)
     }
 
     /// Whether a chain would be the easiest for a candidate.
     fn is_better(&self, key: Key, order: u32, id: u16) -> bool {
         let best = self.best[usize::from(id)];
-        best == NONE || (key, order) < Self::rank(&self.hints[best as usize])
+        best == NONE || (key, order) < Self::rank(&self.chains[best as usize])
     }
 
     /// Takes a chain if it is the easiest for one of the candidates that it takes away.
-    pub(super) fn offer(&mut self, mut hint: Hint, path: impl Iterator<Item = u16>, gone: &[u16]) {
-        if !gone.iter().any(|&id| self.is_better(hint.key, hint.order, id)) {
+    pub(super) fn offer(&mut self, mut chain: CollectedChain, path: impl Iterator<Item = u16>, gone: &[u16]) {
+        if !gone.iter().any(|&id| self.is_better(chain.key, chain.order, id)) {
             return;
         }
         let from = self.paths.len();
         self.paths.extend(path);
-        hint.path = (from, self.paths.len());
+        chain.path = (from, self.paths.len());
         let from = self.gone.len();
         self.gone.extend_from_slice(gone);
-        hint.gone = (from, self.gone.len());
-        let number = self.hints.len() as u32;
+        chain.gone = (from, self.gone.len());
+        let number = self.chains.len() as u32;
         for &id in gone {
-            if self.is_better(hint.key, hint.order, id) {
+            if self.is_better(chain.key, chain.order, id) {
                 self.best[usize::from(id)] = number;
             }
         }
-        self.hints.push(hint);
+        self.chains.push(chain);
     }
 
     /// Takes a chain without branches. `path` goes from its end to its beginning.
@@ -122,8 +122,8 @@ impl Collector {
         }
         let order = order(mode, end, if ends_on { 2 } else { 1 });
         let shape = Shape::Chain { mode, ends_on };
-        let hint = Hint { key, order, technique, shape, path: (0, 0), gone: (0, 0) };
-        self.offer(hint, path.iter().copied(), &gone[..count]);
+        let chain = CollectedChain { key, order, technique, shape, path: (0, 0), gone: (0, 0) };
+        self.offer(chain, path.iter().copied(), &gone[..count]);
     }
 
     /// Takes a cycle. `path` goes from its beginning back to it.
@@ -136,18 +136,18 @@ impl Collector {
     ) {
         let shape = Shape::Cycle { mode };
         let order = order(mode, first, 0);
-        self.offer(Hint { key, order, technique, shape, path: (0, 0), gone: (0, 0) }, path, gone);
+        self.offer(CollectedChain { key, order, technique, shape, path: (0, 0), gone: (0, 0) }, path, gone);
     }
 
     /// How easy the easiest chain for a candidate is.
     pub(super) fn best(&self, id: u16) -> Option<Key> {
         let best = self.best[usize::from(id)];
-        (best != NONE).then(|| self.hints[best as usize].key)
+        (best != NONE).then(|| self.chains[best as usize].key)
     }
 
     /// The worst of the chains that are the easiest for some candidate.
     pub(super) fn worst(&self) -> Option<Key> {
-        let best = self.gone.iter().map(|&id| self.hints[self.best[usize::from(id)] as usize].key);
+        let best = self.gone.iter().map(|&id| self.chains[self.best[usize::from(id)] as usize].key);
         best.max_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal))
     }
 
@@ -156,7 +156,7 @@ impl Collector {
         let mut numbers: Vec<u32> = self.gone.iter().map(|&id| self.best[usize::from(id)]).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        let rank = |&number: &u32| Self::rank(&self.hints[number as usize]);
+        let rank = |&number: &u32| Self::rank(&self.chains[number as usize]);
         numbers
             .sort_by(|one, other| rank(one).partial_cmp(&rank(other)).unwrap_or(std::cmp::Ordering::Equal));
         numbers

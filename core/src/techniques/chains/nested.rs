@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use super::advanced::{Advance, sort_as_hashed};
-use super::collector::{Collector, Hint, Key, Shape};
+use super::collector::{CollectedChain, Collector, Key, Shape};
 use super::marks::{CANDIDATES, Marks, OFF, ON, SIDE, WORDS};
 use super::reach::Reach;
 use super::{IN_CELL, Links, Mode, multiple, single};
@@ -144,9 +144,9 @@ pub(super) struct Finder {
     links: Links,
     has_links: bool,
     reach: Reach,
-    single: single::Buffers,
+    single: single::SingleBuffers,
     collector: Collector,
-    closures: Vec<multiple::Closure>,
+    closures: Vec<multiple::LinkClosure>,
     /// The closures that have been computed.
     known: Vec<u16>,
 }
@@ -165,7 +165,7 @@ impl Finder {
         let mut inferences = self.reach.explore(geometry, sink.marks, Mode::Xy);
         self.collector.clear();
         inferences += self.single(geometry, most, sink.marks);
-        if self.collector.hints.is_empty() && wants_multiple {
+        if self.collector.chains.is_empty() && wants_multiple {
             inferences += self.multiple(geometry, sink.marks);
         }
         self.write(geometry, sink);
@@ -180,7 +180,7 @@ impl Finder {
         }
         links.load(geometry, marks);
         *has_links = true;
-        let mut search = single::Search::all(geometry, marks, links, single, most, collector);
+        let mut search = single::ChainSearch::all(geometry, marks, links, single, most, collector);
         for mode in [Mode::X, Mode::Xy] {
             for (at, &id) in reach.live.iter().enumerate() {
                 for state in [ON, OFF] {
@@ -251,7 +251,7 @@ impl Finder {
             return 4;
         }
         if self.closures.is_empty() {
-            self.closures.resize_with(CANDIDATES, multiple::Closure::default);
+            self.closures.resize_with(CANDIDATES, multiple::LinkClosure::default);
         }
         if !self.has_links {
             self.links.load(geometry, marks);
@@ -292,8 +292,9 @@ impl Finder {
                 *order += 1;
                 let key = Key::new(multiple::BASE, complexity, if is_cell { 5 } else { 6 });
                 let shape = Shape::Multiple { source: sources[0], kind, target, state: state as u8 };
-                let hint = Hint { key, order: *order, technique, shape, path: (0, 0), gone: (0, 0) };
-                self.collector.offer(hint, std::iter::empty(), &gone[..count]);
+                let chain =
+                    CollectedChain { key, order: *order, technique, shape, path: (0, 0), gone: (0, 0) };
+                self.collector.offer(chain, std::iter::empty(), &gone[..count]);
             }
         }
         inferences
@@ -303,11 +304,11 @@ impl Finder {
     fn write(&self, geometry: &Geometry, sink: &mut Sink<'_>) {
         let collector = &self.collector;
         for number in collector.sorted() {
-            let hint = &collector.hints[number as usize];
-            let path = &collector.paths[hint.path.0..hint.path.1];
+            let chain = &collector.chains[number as usize];
+            let path = &collector.paths[chain.path.0..chain.path.1];
             let mut premises = Premises::default();
             let mut fingerprint = Fingerprint::new();
-            match hint.shape {
+            match chain.shape {
                 Shape::Chain { mode, ends_on } => {
                     self.follow(geometry, sink, (path, mode, ends_on), &mut premises, &mut fingerprint);
                 }
@@ -351,7 +352,7 @@ impl Finder {
                 }
             }
             let mut gone: Vec<(usize, u32)> = Vec::new();
-            for &id in &collector.gone[hint.gone.0..hint.gone.1] {
+            for &id in &collector.gone[chain.gone.0..chain.gone.1] {
                 let (cell, digit) = (usize::from(id) / SIDE, 1 << (usize::from(id) % SIDE));
                 match gone.iter_mut().find(|(known, _)| *known == cell) {
                     Some((_, digits)) => *digits |= digit,
@@ -363,7 +364,7 @@ impl Finder {
                 .into_iter()
                 .flat_map(|(cell, digits)| bits(digits).map(move |digit| (cell * SIDE + digit) as u16))
                 .filter(|&id| collector.best[usize::from(id)] == number);
-            sink.add(hint.technique, &premises, (fingerprint, hint.key.complexity), gone);
+            sink.add(chain.technique, &premises, (fingerprint, chain.key.complexity), gone);
         }
     }
 

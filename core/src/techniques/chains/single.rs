@@ -21,7 +21,7 @@ const ROOT: u32 = u32::MAX;
 
 /// The buffers of the search.
 #[derive(Debug, Default)]
-pub(super) struct Buffers {
+pub(super) struct SingleBuffers {
     /// The statements reached: candidate and the index of the one before.
     nodes: Vec<(u16, u32)>,
     /// Marks for candidates that have been on or off, by the number of the search that did it.
@@ -40,7 +40,7 @@ pub(super) struct Buffers {
     cycle_gone: Vec<(u16, u8)>,
 }
 
-impl Buffers {
+impl SingleBuffers {
     /// Makes room for the marks of `count` candidates.
     fn resize(&mut self, count: usize) {
         if self.on.len() != count {
@@ -54,7 +54,7 @@ impl Buffers {
 
 /// The best step so far.
 #[derive(Clone, Copy, Debug)]
-struct Best {
+struct BestChain {
     key: Key,
     technique: Technique,
     /// Whether the path ends in an on statement.
@@ -64,13 +64,13 @@ struct Best {
 }
 
 /// A search for the easiest of all chains, or for the easiest for each candidate.
-pub(super) struct Search<'a, C> {
+pub(super) struct ChainSearch<'a, C> {
     geometry: &'a Geometry,
     cells: &'a C,
     links: &'a Links,
-    buffers: &'a mut Buffers,
+    buffers: &'a mut SingleBuffers,
     allowed: TechniqueSet,
-    best: Option<Best>,
+    best: Option<BestChain>,
     pub inferences: u64,
     /// The most inferences that may be made.
     most: u64,
@@ -89,7 +89,7 @@ pub(in crate::techniques) fn single_chain(hunt: &mut Hunt<'_>, work: &mut Worksp
     let count = work.links.strong_count.len();
     let buffers = &mut work.single;
     buffers.resize(count);
-    let mut search = Search {
+    let mut search = ChainSearch {
         geometry: position.geometry,
         cells: position,
         links: &work.links,
@@ -135,13 +135,13 @@ fn others(cells: &impl Cells, side: usize, id: u16) -> impl Iterator<Item = u16>
     bits(cells.candidates(cell) & !(1 << digit)).map(move |other| (cell * side + other) as u16)
 }
 
-impl<'a> Search<'a, Marks> {
+impl<'a> ChainSearch<'a, Marks> {
     /// A search for the easiest chain for each candidate.
     pub(super) fn all(
         geometry: &'a Geometry,
         marks: &'a Marks,
         links: &'a Links,
-        buffers: &'a mut Buffers,
+        buffers: &'a mut SingleBuffers,
         most: u64,
         collector: &'a mut Collector,
     ) -> Self {
@@ -178,7 +178,7 @@ impl<'a> Search<'a, Marks> {
     }
 }
 
-impl<C: Cells> Search<'_, C> {
+impl<C: Cells> ChainSearch<'_, C> {
     fn key(mode: Mode, is_cycle: bool, complexity: usize) -> Key {
         let (base, sort) = match mode {
             Mode::X => (if is_cycle { 6.5 } else { 6.6 }, 2),
@@ -198,7 +198,7 @@ impl<C: Cells> Search<'_, C> {
     }
 
     /// Remembers a step, and how long better ones may be.
-    fn improve(&mut self, best: Best) {
+    fn improve(&mut self, best: BestChain) {
         self.best = Some(best);
         self.bounds = [self.bound(best.mode, false), self.bound(best.mode, true)];
     }
@@ -405,7 +405,7 @@ impl<C: Cells> Search<'_, C> {
         self.buffers.best_path.clear();
         self.buffers.best_path.push(first);
         self.buffers.best_path.extend(path);
-        self.improve(Best { key, technique, ends_on: true, is_cycle: true, mode });
+        self.improve(BestChain { key, technique, ends_on: true, is_cycle: true, mode });
     }
 
     /// Chains from a candidate that is on, or off, to its contrary.
@@ -439,7 +439,7 @@ impl<C: Cells> Search<'_, C> {
                     return;
                 }
             }
-            let Buffers { nodes, on, off, .. } = &mut *self.buffers;
+            let SingleBuffers { nodes, on, off, .. } = &mut *self.buffers;
             for at in start..end {
                 let id = usize::from(nodes[at].0);
                 if is_on_level {
@@ -487,12 +487,12 @@ impl<C: Cells> Search<'_, C> {
             collector.chain((key, technique, mode), !was_on, path, marks);
             return;
         }
-        self.improve(Best { key, technique, ends_on: !was_on, is_cycle: false, mode });
+        self.improve(BestChain { key, technique, ends_on: !was_on, is_cycle: false, mode });
     }
 }
 
 /// Writes the best step.
-fn write(hunt: &mut Hunt<'_>, work: &Workspace, best: &Best) {
+fn write(hunt: &mut Hunt<'_>, work: &Workspace, best: &BestChain) {
     let position = hunt.position;
     let side = position.geometry.side;
     let mark = |id: u16| Mark::new(usize::from(id) / side, usize::from(id) % side);

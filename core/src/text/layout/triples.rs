@@ -1,7 +1,7 @@
 //! Puzzles as triples of row, column and value.
 
 use super::super::lines::offset;
-use super::account::{Fault, Reading, What};
+use super::account::{Fault, FaultKind, Reading};
 use super::facts::{Kind, Line, is_number, kind, without_remark};
 use super::signs::{has_word, is_letter, trimmed, weight};
 use super::table::Layout;
@@ -116,8 +116,8 @@ pub(super) fn read(layout: &Layout, lines: &[Line<'_>], is_answered: bool) -> Re
                 first.get_or_insert(line.number);
                 has_any = true;
                 fault = fault
-                    .filter(|fault| fault.what == What::Length)
-                    .or(Some(Fault { line: line.number, what: What::Length }));
+                    .filter(|fault| fault.what == FaultKind::Length)
+                    .or(Some(Fault { line: line.number, what: FaultKind::Length }));
             }
             reading.pass_over(kind, line);
             continue;
@@ -129,14 +129,14 @@ pub(super) fn read(layout: &Layout, lines: &[Line<'_>], is_answered: bool) -> Re
         let origin = i32::from(layout.origin);
         let index = |axis: u8| usize::try_from(part(axis) - origin).ok().filter(|&index| index < side);
         let value = u8::try_from(part(b'v')).ok().filter(|value| (1..=layout.side).contains(value));
-        let bad = |what: What| Some(Fault { line: line.number, what });
+        let bad = |what: FaultKind| Some(Fault { line: line.number, what });
         let outside = |what: &'static str, axis: u8| match usize::try_from(part(axis)) {
-            Ok(value) => What::Outside(OutOfRange { what, value, side }),
+            Ok(value) => FaultKind::Outside(OutOfRange { what, value, side }),
             Err(_) => {
                 let parts = parts_of(&line.text, layout.column, true);
                 let bad = place(axis).zip(parts).map_or(&line.text[..0], |(at, parts)| parts[at]);
                 let digits = bad.iter().take_while(|byte| byte.is_ascii_digit()).count();
-                What::Character(offset(&line.text, bad) + if digits < bad.len() { digits } else { 0 })
+                FaultKind::Character(offset(&line.text, bad) + if digits < bad.len() { digits } else { 0 })
             }
         };
         let news = match (index(b'r'), index(b'c'), value) {
@@ -147,13 +147,13 @@ pub(super) fn read(layout: &Layout, lines: &[Line<'_>], is_answered: bool) -> Re
                 let cell = row * side + column;
                 let is_again = std::mem::replace(&mut is_set[cell], true);
                 digits[cell] = if is_again { digits[cell] } else { value };
-                if is_again { bad(What::Twice(cell)) } else { None }
+                if is_again { bad(FaultKind::Twice(cell)) } else { None }
             }
         };
         if let Some(news) = news {
             reading.unexplained += weight(&line.text);
             // Characters are checked before rules.
-            let is_rule = |fault: &Fault| matches!(fault.what, What::Twice(_));
+            let is_rule = |fault: &Fault| matches!(fault.what, FaultKind::Twice(_));
             let may_replace = |fault: &Fault| is_rule(fault) && !is_rule(&news);
             if fault.as_ref().is_none_or(may_replace) {
                 fault = Some(news);
@@ -164,7 +164,8 @@ pub(super) fn read(layout: &Layout, lines: &[Line<'_>], is_answered: bool) -> Re
         // A text of separators is one puzzle, too.
         let is_something =
             |line: &&Line<'_>| !line.text.trim_ascii().is_empty() && kind(&line.text) != Kind::Comment;
-        fault = lines.iter().find(is_something).map(|line| Fault { line: line.number, what: What::Length });
+        fault =
+            lines.iter().find(is_something).map(|line| Fault { line: line.number, what: FaultKind::Length });
     }
     match fault {
         Some(fault) => reading.add_bad(fault.clone(), first.unwrap_or(fault.line), 0),

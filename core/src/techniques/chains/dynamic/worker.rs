@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Buffers, find_all};
+use super::{DynamicBuffers, find_all};
 use crate::techniques::chains::advanced::{self, Advance};
 use crate::techniques::chains::closure::{Closure, ROW, Reached};
 use crate::techniques::chains::marks::{CANDIDATES, Marks, OFF, ON, SIDE, has};
@@ -90,7 +90,7 @@ pub(in crate::techniques::chains) struct Worker {
     advance_parents: Vec<u16>,
     finder: Box<nested::Finder>,
     /// The search for dynamic chains that are nested.
-    inner: Option<Box<Buffers>>,
+    inner: Option<Box<DynamicBuffers>>,
 }
 
 impl Default for Worker {
