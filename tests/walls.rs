@@ -136,22 +136,14 @@ const MAX_FUNCTION_LINES: usize = 70;
 #[rustfmt::skip]
 const LONG_FUNCTIONS: &[(&str, &str)] = &[
     ("answer/block_solver.rs answer_kept", "one answer of a puzzle, column by column"),
-    ("answer/columns.rs row", "a case for each form of rows"),
     ("bin/sudoku/bench/mod.rs run", "the steps of a run, in order"),
     ("bin/sudoku/generate.rs run", "the steps of a run, in order"),
     ("bin/sudoku/shell/session.rs execute", "a case for each command"),
-    ("bin/sudoku/trace/mod.rs run", "the steps of a run, in order"),
-    ("client/mod.rs solve_lines", "the threads of a run, which share what is set up first"),
-    ("input/npy.rs shape", "the fields of a header, each with its refusal"),
-    ("input/sample.rs detect", "the sample is filled and judged in turns"),
-    ("load/mod.rs load", "the steps of a run, in order"),
-    ("service/http/gateway.rs call", "a case for each kind of request"),
     ("service/server.rs run", "the layers of the server, from the outside in"),
     ("solver/boxes/board.rs infer", "one pass of inference, step by step"),
     ("solver/boxes/search.rs search", "one loop over the states of a search"),
     ("solver/dancing_links.rs run", "one loop, as the algorithm is written down"),
     ("solver/propagation/search.rs run", "one loop over the states of a search, restarts among them"),
-    ("text/layout/triples.rs read", "one loop over lines, with what is wrong with each"),
 ];
 
 /// The types whose name has another meaning elsewhere, each with the reason why it keeps the name.
@@ -166,13 +158,14 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("Words", "the portable vectors, in each of two kernels"),
 ];
 
+/// The files of the project other than unit tests, with their code.
 fn sources() -> Vec<(String, String)> {
     fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 walk(&path, files);
-            } else if path.to_str().is_some_and(|path| path.ends_with(".rs") && !path.ends_with("tests.rs")) {
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
                 files.push(path);
             }
         }
@@ -184,7 +177,9 @@ fn sources() -> Vec<(String, String)> {
         walk(&root, &mut files);
         for path in files {
             let relative = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-            sources.push((relative, code(&fs::read_to_string(path).unwrap())));
+            if !relative.ends_with("tests.rs") {
+                sources.push((relative, code(&fs::read_to_string(path).unwrap())));
+            }
         }
     }
     sources

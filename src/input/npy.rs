@@ -73,10 +73,14 @@ pub(super) fn read_header(stream: &mut impl Read) -> io::Result<ArrayShape> {
     shape(&header).map_err(LateRefusal::error)
 }
 
-/// The shape that a header promises, or what is wrong with it.
-fn shape(header: &[u8]) -> Result<ArrayShape, String> {
-    let bad = || "is a NumPy array with a damaged header.".to_owned();
-    let header = std::str::from_utf8(header).map_err(|_| bad())?;
+/// What is wrong with a header that is none.
+fn damaged() -> String {
+    "is a NumPy array with a damaged header.".to_owned()
+}
+
+/// What a header says of an array: its type, whether it goes by columns, and its dimensions.
+fn fields(header: &str) -> Result<(&str, bool, Vec<u64>), String> {
+    let bad = damaged;
     let (mut descr, mut is_fortran, mut shape) = (None, None, None);
     let mut rest = Literal(header.trim()).expect("{").ok_or_else(bad)?;
     while rest.clone().expect("}").is_none() {
@@ -110,9 +114,16 @@ fn shape(header: &[u8]) -> Result<ArrayShape, String> {
         };
     }
     let end = rest.expect("}").is_some_and(|rest| rest.0.trim().is_empty());
-    let (Some(descr), Some(is_fortran), Some(dimensions), true) = (descr, is_fortran, shape, end) else {
-        return Err(bad());
-    };
+    match (descr, is_fortran, shape) {
+        (Some(descr), Some(is_fortran), Some(dimensions)) if end => Ok((descr, is_fortran, dimensions)),
+        _ => Err(bad()),
+    }
+}
+
+/// The shape that a header promises, or what is wrong with it.
+fn shape(header: &[u8]) -> Result<ArrayShape, String> {
+    let header = std::str::from_utf8(header).map_err(|_| damaged())?;
+    let (descr, is_fortran, dimensions) = fields(header)?;
     if descr.trim_start_matches(['<', '>', '=', '|']).starts_with(['U', 'S']) {
         return Err(format!(
             "is a NumPy array of texts, of the type {descr}: save them as lines, such as by \
@@ -146,7 +157,7 @@ fn shape(header: &[u8]) -> Result<ArrayShape, String> {
     }
     let puzzles = dimensions[0];
     if puzzles.checked_mul(order.cells() as u64).is_none() {
-        return Err(bad());
+        return Err(damaged());
     }
     Ok(ArrayShape { puzzles, order })
 }
