@@ -20,7 +20,7 @@ use std::arch::x86_64::{
 
 use super::bytes::{HIGH_BYTES, HIGH_NIBBLES, LOW_BYTES, LOW_NIBBLES, NO, padded};
 use super::vector::{BoardCells, BoxVector, LaneSets, VectorTask, in_boxes};
-use crate::simd::{has_avx2, has_avx512};
+use crate::simd::{by_instruction, has_avx2, has_avx512};
 
 /// Runs a task compiled for AVX-512.
 ///
@@ -110,25 +110,7 @@ impl BoxVector for Avx2 {
         unsafe { Self(_mm256_set1_epi16(digits.cast_signed())) }
     }
 
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        unsafe { Self(_mm256_and_si256(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        unsafe { Self(_mm256_or_si256(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        unsafe { Self(_mm256_andnot_si256(other.0, self.0)) }
-    }
+    by_instruction!(and _mm256_and_si256, or _mm256_or_si256, xor _mm256_xor_si256; and_not _mm256_andnot_si256);
 
     #[inline(always)]
     fn minus_one(self) -> Self {

@@ -25,7 +25,7 @@ use std::arch::x86_64::{
 
 use super::vector::{CellSets, SetVector};
 use super::{MOST, PuzzleBlock};
-use crate::simd::{has_avx2, has_avx512};
+use crate::simd::{by_instruction, has_avx2, has_avx512};
 
 /// Solves a block with vectors of 512 bits.
 ///
@@ -204,20 +204,7 @@ macro_rules! sets {
                 unsafe { Self($set1(bits.cast_signed())) }
             }
 
-            #[inline(always)]
-            fn or(self, other: Self) -> Self {
-                unsafe { Self($or(self.0, other.0)) }
-            }
-
-            #[inline(always)]
-            fn and(self, other: Self) -> Self {
-                unsafe { Self($and(self.0, other.0)) }
-            }
-
-            #[inline(always)]
-            fn and_not(self, other: Self) -> Self {
-                unsafe { Self($andnot(other.0, self.0)) }
-            }
+            by_instruction!(or $or, and $and; and_not $andnot);
 
             #[inline(always)]
             fn minus_one(self) -> Self {
