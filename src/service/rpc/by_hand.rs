@@ -7,6 +7,7 @@ use tonic::{Request, Response, Status};
 use crate::answer::{Cancel, Cancelled, Outlook, RateTask, Raters, Task, outlook};
 use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
+use crate::service::rpc::CallResult;
 use crate::service::rpc::hint::{ReadBoard, read_board, technique_set};
 use crate::service::rpc::options::{effective_node_limit, score, task_for_order, text_hint};
 use crate::service::rpc::text::{EMPTY, RequestText, TextField};
@@ -30,7 +31,7 @@ fn up_to(tenths: u32) -> Result<Option<Score>, Status> {
 pub(crate) async fn rate(
     context: &Arc<Context>,
     request: Request<proto::RateRequest>,
-) -> Result<Response<proto::RateResponse>, Status> {
+) -> CallResult<proto::RateResponse> {
     let call = context.admit(&request)?;
     let proto::RateRequest { options, text, puzzle, techniques, up_to_tenths, node_limit } =
         request.into_inner();
@@ -105,7 +106,7 @@ struct StepsJob {
 pub(crate) async fn steps(
     context: &Arc<Context>,
     request: Request<proto::StepsRequest>,
-) -> Result<Response<proto::StepsResponse>, Status> {
+) -> CallResult<proto::StepsResponse> {
     let call = context.admit(&request)?;
     let proto::StepsRequest {
         options,

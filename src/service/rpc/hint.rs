@@ -8,6 +8,7 @@ use crate::answer::{Cancel, Cancelled, HINT_EFFORT, NextStep, Task, next_step};
 use crate::grid::Grid;
 use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
+use crate::service::rpc::CallResult;
 use crate::service::rpc::options::{effective_node_limit, task_for_order, text_hint};
 use crate::service::rpc::text::{RequestText, TextField};
 use crate::service::sched::pools::WorkSize;
@@ -42,7 +43,7 @@ pub(super) struct ReadBoard {
 pub(crate) async fn hint(
     context: &Arc<Context>,
     request: Request<proto::HintRequest>,
-) -> Result<Response<proto::HintResponse>, Status> {
+) -> CallResult<proto::HintResponse> {
     let call = context.admit(&request)?;
     let proto::HintRequest { options, text, puzzle, clues, node_limit, candidates, techniques } =
         request.into_inner();
