@@ -9,12 +9,14 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use super::BUFFER_BYTES;
 use super::InputError;
 use super::error::LateRefusal;
+use super::file_at::FileAt;
 use super::kind::{Named, OFFICE};
 
 const LOCAL_HEADER: u32 = 0x0403_4B50;
@@ -148,7 +150,8 @@ impl ZipEntry {
 /// system's.
 pub(super) fn open_file(file: &File, input: &Named<'_>) -> Result<Option<Box<dyn Read + Send>>, InputError> {
     let fail = |cause: io::Error| InputError::decoding(input.name, 0, cause);
-    let Some((mut list, entries)) = find_list(file).map_err(fail)? else { return Ok(None) };
+    let file = Arc::new(file.try_clone().map_err(fail)?);
+    let Some((mut list, entries)) = find_list(&file).map_err(fail)? else { return Ok(None) };
     let (mut only, mut files, mut is_of_office) = (None, 0_u64, false);
     for _ in 0..entries {
         let entry = read_listed(&mut list).map_err(fail)?;
@@ -168,7 +171,7 @@ pub(super) fn open_file(file: &File, input: &Named<'_>) -> Result<Option<Box<dyn
     if let Some(refusal) = only.refusal(input.file()) {
         return Err(input.refused(&refusal));
     }
-    let mut stream = FileAt::new(file, only.offset).map_err(fail)?;
+    let mut stream = FileAt::buffered(&file, only.offset, BUFFER_BYTES);
     if read_signature(&mut stream).map_err(fail)? != Some(LOCAL_HEADER) {
         return Err(fail(damaged("its list of files points beside the file")));
     }
@@ -204,28 +207,8 @@ fn several(files: &str, file: &str) -> String {
     format!("is a zip archive of {files}: unzip -p {file} NAME | sudoku solve -")
 }
 
-/// A file that is read from an offset on, wherever its own position is.
-struct FileAt {
-    file: File,
-    at: u64,
-}
-
-impl FileAt {
-    fn new(file: &File, at: u64) -> io::Result<BufReader<Self>> {
-        Ok(BufReader::with_capacity(BUFFER_BYTES, Self { file: file.try_clone()?, at }))
-    }
-}
-
-impl Read for FileAt {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.file.read_at(buffer, self.at)?;
-        self.at += length as u64;
-        Ok(length)
-    }
-}
-
 /// The list of files at the end of an archive, and their number.
-fn find_list(file: &File) -> io::Result<Option<(BufReader<FileAt>, u64)>> {
+fn find_list(file: &Arc<File>) -> io::Result<Option<(BufReader<FileAt>, u64)>> {
     let length = file.metadata()?.len();
     // What ends an archive may be followed by a comment.
     let tail_bytes = length.min((END_BYTES + usize::from(u16::MAX) + LOCATOR_BYTES) as u64);
@@ -255,7 +238,7 @@ fn find_list(file: &File) -> io::Result<Option<(BufReader<FileAt>, u64)>> {
         }
         (entries, offset) = (u64_at(&end, 32), u64_at(&end, 48));
     }
-    Ok(Some((FileAt::new(file, offset)?, entries)))
+    Ok(Some((FileAt::buffered(file, offset, BUFFER_BYTES), entries)))
 }
 
 /// The next entry of the list.
