@@ -110,16 +110,7 @@ impl Collector {
         marks: &Marks,
     ) {
         let end = path[0];
-        let mut gone = [end; SIDE];
-        let mut count = 1;
-        if ends_on {
-            count = 0;
-            let (cell, digit) = (usize::from(end) / SIDE, usize::from(end) % SIDE);
-            for other in bits(u32::from(marks.cells[cell] & !(1 << digit))) {
-                gone[count] = (cell * SIDE + other) as u16;
-                count += 1;
-            }
-        }
+        let (gone, count) = refuted(marks, end, ends_on);
         let order = order(mode, end, if ends_on { 2 } else { 1 });
         let shape = Shape::Chain { mode, ends_on };
         let chain = CollectedChain { key, order, technique, shape, path: (0, 0), gone: (0, 0) };
@@ -161,6 +152,22 @@ impl Collector {
             .sort_by(|one, other| rank(one).partial_cmp(&rank(other)).unwrap_or(std::cmp::Ordering::Equal));
         numbers
     }
+}
+
+/// The candidates that go if one is on, which are the others of its cell, or off, and their number.
+#[inline]
+pub(super) fn refuted(marks: &Marks, id: u16, is_on: bool) -> ([u16; SIDE], usize) {
+    let mut gone = [id; SIDE];
+    if !is_on {
+        return (gone, 1);
+    }
+    let (cell, digit) = (usize::from(id) / SIDE, usize::from(id) % SIDE);
+    let mut count = 0;
+    for other in bits(u32::from(marks.cells[cell] & !(1 << digit))) {
+        gone[count] = (cell * SIDE + other) as u16;
+        count += 1;
+    }
+    (gone, count)
 }
 
 /// The place of a chain from a candidate in the order of search.

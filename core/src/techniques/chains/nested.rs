@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use super::advanced::{Advance, sort_as_hashed};
-use super::collector::{CollectedChain, Collector, Key, Shape};
+use super::collector::{CollectedChain, Collector, Key, Shape, refuted};
 use super::marks::{CANDIDATES, Marks, OFF, ON, SIDE, WORDS};
 use super::reach::Reach;
 use super::{IN_CELL, Links, Mode, multiple, single};
@@ -279,16 +279,7 @@ impl Finder {
                     IN_CELL => (true, Technique::CellForcingChains),
                     _ => (false, Technique::RegionForcingChains),
                 };
-                let mut gone = [target; SIDE];
-                let mut count = 1;
-                if state == ON {
-                    count = 0;
-                    let (cell, digit) = (usize::from(target) / SIDE, usize::from(target) % SIDE);
-                    for other in bits(u32::from(marks.cells[cell] & !(1 << digit))) {
-                        gone[count] = (cell * SIDE + other) as u16;
-                        count += 1;
-                    }
-                }
+                let (gone, count) = refuted(marks, target, state == ON);
                 *order += 1;
                 let key = Key::new(multiple::BASE, complexity, if is_cell { 5 } else { 6 });
                 let shape = Shape::Multiple { source: sources[0], kind, target, state: state as u8 };
