@@ -35,6 +35,28 @@ pub(crate) fn dispatch<T: SimdTask>(task: T) -> T::Output {
     task.work()
 }
 
+/// Methods of two vectors, each by one instruction; behind the semicolon one by an instruction that
+/// takes them the other way round.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! by_instruction {
+    ($($name:ident $instruction:ident),+ $(; $swapped:ident $other:ident)?) => {
+        $(
+            #[inline(always)]
+            fn $name(self, other: Self) -> Self {
+                unsafe { Self($instruction(self.0, other.0)) }
+            }
+        )+
+        $(
+            #[inline(always)]
+            fn $swapped(self, other: Self) -> Self {
+                unsafe { Self($other(other.0, self.0)) }
+            }
+        )?
+    };
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) use by_instruction;
+
 /// Prefetches all of `bytes` into the caches, because they are read soon. A hint without any other
 /// effect; does nothing where the architecture has no such instruction in stable Rust.
 pub(crate) fn prefetch(bytes: &[u8]) {

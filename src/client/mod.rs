@@ -287,6 +287,31 @@ pub async fn connect(endpoint: &Endpoint) -> Result<Channel, ServerError> {
     Connector::new(endpoint, &RetryPolicy::default())?.connect().await
 }
 
+/// Starts a worker for each server. What happens to them comes through the channel.
+fn start(
+    servers: &[Endpoint],
+    retry: &RetryPolicy,
+    job: &SolveJob,
+    queue: &Arc<BlockQueue>,
+) -> Result<(JoinSet<WorkerEnd>, mpsc::UnboundedReceiver<Notice>), ServerError> {
+    let servers: Vec<Connector> =
+        servers.iter().map(|endpoint| Connector::new(endpoint, retry)).collect::<Result<_, _>>()?;
+    let has_heading = if job.prelude.is_empty() { job.hint.has_heading } else { Some(true) };
+    let header = Arc::new(StreamHeader {
+        options: options_from(&job.task, &Hint { has_heading, ..job.hint.clone() }),
+        prelude: job.prelude.clone(),
+        sample: job.sample.clone(),
+        notation: job.hint.notation.filter(|_| has_heading.is_some()),
+    });
+    let (noticing, notices) = mpsc::unbounded_channel();
+    let mut workers = JoinSet::new();
+    for (number, server) in servers.into_iter().enumerate() {
+        let (queue, header) = (Arc::clone(queue), Arc::clone(&header));
+        workers.spawn(ServerWorker::new(number, server, *retry, queue, header, noticing.clone()).run());
+    }
+    Ok((workers, notices))
+}
+
 /// Solves blocks of lines on all servers at once.
 ///
 /// Each block holds whole lines, 256 to 1,024 of them at best, and at most what the servers accept
@@ -309,24 +334,9 @@ pub async fn solve_lines<E>(
     if servers.is_empty() {
         return Err(ClientError::NoServers);
     }
-    let servers: Vec<Connector> =
-        servers.iter().map(|endpoint| Connector::new(endpoint, retry)).collect::<Result<_, _>>()?;
     let queue = Arc::new(BlockQueue::new(job.first_line));
-    let has_heading = if job.prelude.is_empty() { job.hint.has_heading } else { Some(true) };
-    let header = Arc::new(StreamHeader {
-        options: options_from(&job.task, &Hint { has_heading, ..job.hint.clone() }),
-        prelude: job.prelude.clone(),
-        sample: job.sample.clone(),
-        notation: job.hint.notation.filter(|_| has_heading.is_some()),
-    });
-    let (noticing, mut notices) = mpsc::unbounded_channel();
     // Dropping the set aborts all workers, however this function returns.
-    let mut workers = JoinSet::new();
-    for (number, server) in servers.into_iter().enumerate() {
-        let (queue, header) = (Arc::clone(&queue), Arc::clone(&header));
-        workers.spawn(ServerWorker::new(number, server, *retry, queue, header, noticing.clone()).run());
-    }
-
+    let (mut workers, mut notices) = start(servers, retry, job, &queue)?;
     let mut total = Tally::default();
     let mut is_complete = false;
     let mut given_up = Vec::new();

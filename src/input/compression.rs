@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use flate2::bufread::GzDecoder;
 
 use super::BUFFER_BYTES;
-use super::error::Refusal;
+use super::error::LateRefusal;
 use super::kind::Compression;
 
 /// The most memory that a decompressor may take.
@@ -87,7 +87,7 @@ impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.decoder.read(buffer).map_err(|error| {
             if (self.is_refusal)(&error) {
-                Refusal::error(format!(
+                LateRefusal::error(format!(
                     "takes more than {} MiB of memory to decompress: decompress it into a file first.",
                     MAX_WINDOW_BYTES >> 20
                 ))

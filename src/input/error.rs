@@ -8,9 +8,9 @@ use crate::text::{FormatError, MAX_PUZZLE_BYTES, Misfit, Problem, PuzzleError};
 /// The refusal of an input that is found only while it is read; ends what follows its name.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Refusal(pub(super) String);
+pub(super) struct LateRefusal(pub(super) String);
 
-impl Refusal {
+impl LateRefusal {
     pub(super) fn error(what: impl Into<String>) -> io::Error {
         io::Error::other(Self(what.into()))
     }
@@ -161,8 +161,8 @@ impl InputError {
     /// The error of content that cannot be decoded further, behind `good_bytes` of text.
     pub(super) fn decoding(name: &str, good_bytes: u64, cause: io::Error) -> Self {
         let name = name.to_owned();
-        match cause.get_ref().and_then(|cause| cause.downcast_ref::<Refusal>()) {
-            Some(Refusal(what)) => Self::Foreign { name, what: what.clone() },
+        match cause.get_ref().and_then(|cause| cause.downcast_ref::<LateRefusal>()) {
+            Some(LateRefusal(what)) => Self::Foreign { name, what: what.clone() },
             None => {
                 // The standard library's words are about buffers.
                 let is_short = cause.kind() == io::ErrorKind::UnexpectedEof && cause.get_ref().is_none();

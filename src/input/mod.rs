@@ -42,6 +42,7 @@ mod chunk;
 mod columnar;
 mod compression;
 mod error;
+mod file_at;
 mod fingerprint;
 mod index;
 mod kind;

@@ -8,7 +8,7 @@
 use std::io::{self, Read};
 
 use super::BUFFER_BYTES;
-use super::error::Refusal;
+use super::error::LateRefusal;
 use crate::counted::counted;
 use crate::grid::Order;
 use crate::text::unwritable_value;
@@ -35,10 +35,10 @@ impl ArrayShape {
 /// Reads the beginning of a file, up to its cells.
 ///
 /// # Errors
-/// Those of reading, and a [`Refusal`].
+/// Those of reading, and a [`LateRefusal`].
 pub(super) fn read_header(stream: &mut impl Read) -> io::Result<ArrayShape> {
     let broken = |error: io::Error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => Refusal::error("is a NumPy array whose header is cut short."),
+        io::ErrorKind::UnexpectedEof => LateRefusal::error("is a NumPy array whose header is cut short."),
         _ => error,
     };
     let mut begin = [0; 8];
@@ -55,13 +55,13 @@ pub(super) fn read_header(stream: &mut impl Read) -> io::Result<ArrayShape> {
             u32::from_le_bytes(length)
         }
         version => {
-            return Err(Refusal::error(format!(
+            return Err(LateRefusal::error(format!(
                 "is a NumPy array in version {version} of its format: versions 1 to 3 can be read."
             )));
         }
     };
     if length > MAX_HEADER_BYTES {
-        return Err(Refusal::error(format!(
+        return Err(LateRefusal::error(format!(
             "is a NumPy array with a header of {length} bytes: at most {MAX_HEADER_BYTES} are read."
         )));
     }
@@ -70,13 +70,17 @@ pub(super) fn read_header(stream: &mut impl Read) -> io::Result<ArrayShape> {
     if header.len() as u64 != u64::from(length) {
         return Err(broken(io::ErrorKind::UnexpectedEof.into()));
     }
-    shape(&header).map_err(Refusal::error)
+    shape(&header).map_err(LateRefusal::error)
 }
 
-/// The shape that a header promises, or what is wrong with it.
-fn shape(header: &[u8]) -> Result<ArrayShape, String> {
-    let bad = || "is a NumPy array with a damaged header.".to_owned();
-    let header = std::str::from_utf8(header).map_err(|_| bad())?;
+/// What is wrong with a header that is none.
+fn damaged() -> String {
+    "is a NumPy array with a damaged header.".to_owned()
+}
+
+/// What a header says of an array: its type, whether it goes by columns, and its dimensions.
+fn fields(header: &str) -> Result<(&str, bool, Vec<u64>), String> {
+    let bad = damaged;
     let (mut descr, mut is_fortran, mut shape) = (None, None, None);
     let mut rest = Literal(header.trim()).expect("{").ok_or_else(bad)?;
     while rest.clone().expect("}").is_none() {
@@ -110,9 +114,16 @@ fn shape(header: &[u8]) -> Result<ArrayShape, String> {
         };
     }
     let end = rest.expect("}").is_some_and(|rest| rest.0.trim().is_empty());
-    let (Some(descr), Some(is_fortran), Some(dimensions), true) = (descr, is_fortran, shape, end) else {
-        return Err(bad());
-    };
+    match (descr, is_fortran, shape) {
+        (Some(descr), Some(is_fortran), Some(dimensions)) if end => Ok((descr, is_fortran, dimensions)),
+        _ => Err(bad()),
+    }
+}
+
+/// The shape that a header promises, or what is wrong with it.
+fn shape(header: &[u8]) -> Result<ArrayShape, String> {
+    let header = std::str::from_utf8(header).map_err(|_| damaged())?;
+    let (descr, is_fortran, dimensions) = fields(header)?;
     if descr.trim_start_matches(['<', '>', '=', '|']).starts_with(['U', 'S']) {
         return Err(format!(
             "is a NumPy array of texts, of the type {descr}: save them as lines, such as by \
@@ -146,7 +157,7 @@ fn shape(header: &[u8]) -> Result<ArrayShape, String> {
     }
     let puzzles = dimensions[0];
     if puzzles.checked_mul(order.cells() as u64).is_none() {
-        return Err(bad());
+        return Err(damaged());
     }
     Ok(ArrayShape { puzzles, order })
 }

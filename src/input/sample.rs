@@ -25,11 +25,27 @@ const MAX_OPENING_LINES: usize = 100;
 const TAR_MARK: &[u8] = b"ustar";
 const TAR_MARK_AT: usize = 257;
 
+/// The first bytes of an input.
+#[derive(Default)]
+struct TextSample {
+    /// What of them is left behind what is passed over.
+    bytes: Vec<u8>,
+    /// The bytes that were read.
+    taken: u64,
+    /// The number of the first line that is left.
+    line: u64,
+    at_end: bool,
+    /// The offset of the first zero byte: no text has one.
+    zero: Option<u64>,
+    /// The bytes up to the end of the first puzzle, where that decides the format.
+    opening_bytes: Option<usize>,
+}
+
 impl Source {
     /// The error of an input with a zero byte among its first bytes.
-    fn not_text(self, offset: u64, is_tar: bool) -> InputError {
+    fn not_text(&self, offset: u64, is_tar: bool) -> InputError {
         if !is_tar {
-            return InputError::NotText { name: self.name, offset };
+            return InputError::NotText { name: self.name.clone(), offset };
         }
         let (is_unpacked, is_file) = match &self.backing {
             Backing::Map { .. } => (false, true),
@@ -78,6 +94,78 @@ impl Source {
         hint
     }
 
+    /// Fills the sample as far as the input goes, or by one piece of a pipe if the text behind it may
+    /// be waiting for an answer.
+    fn fill_sample(&mut self, sample: &mut TextSample, is_eager: bool) -> Result<(), InputError> {
+        while sample.bytes.len() < SAMPLE_BYTES && !sample.at_end {
+            // As much again, because a stream's buffer is zeroed before it is read into.
+            let capacity = (SAMPLE_BYTES - sample.bytes.len()).min(sample.bytes.len().max(FIRST_READ_BYTES));
+            match self.fill(&mut sample.bytes, capacity, sample.taken) {
+                Ok(length) => {
+                    let news = &sample.bytes[sample.bytes.len() - length..];
+                    let zero = memchr::memchr(0, news).map(|at| sample.taken + at as u64);
+                    sample.zero = sample.zero.or(zero);
+                    sample.taken += length as u64;
+                    sample.at_end = length == 0;
+                }
+                // What turns out to be several files is refused as a whole, if it does so soon.
+                Err(failure) if sample.bytes.is_empty() || matches!(failure, InputError::Foreign { .. }) => {
+                    return Err(failure);
+                }
+                Err(failure) => {
+                    self.deferred = Some(failure);
+                    sample.at_end = true;
+                }
+            }
+            if is_eager && !BYTE_ORDER_MARK.starts_with(&sample.bytes) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the sample, behind comments and blank lines.
+    fn take_sample(&mut self, hint: &Hint, is_eager: bool) -> Result<TextSample, InputError> {
+        let mut sample =
+            TextSample { bytes: Vec::with_capacity(SAMPLE_BYTES), line: 1, ..TextSample::default() };
+        // The bytes skipped of a line that has not ended.
+        let mut passed = 0u64;
+        // Only the very first bytes can be a byte-order mark.
+        let mut is_begin = true;
+        loop {
+            self.fill_sample(&mut sample, is_eager)?;
+            let bytes = &mut sample.bytes;
+            if let Some(offset) = sample.zero {
+                let is_tar = is_begin && bytes[TAR_MARK_AT.min(bytes.len())..].starts_with(TAR_MARK);
+                return Err(self.not_text(offset, is_tar));
+            }
+            let has_mark = mem::take(&mut is_begin) && bytes.starts_with(BYTE_ORDER_MARK);
+            let mark = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
+            let (skipped, lines) = skip_lines_above(&bytes[mark..], sample.at_end);
+            sample.line += lines;
+            passed = if lines > 0 { 0 } else { passed };
+            bytes.drain(..mark + skipped);
+            sample.opening_bytes = if is_eager { first_puzzle_end(bytes, hint) } else { None };
+            if sample.opening_bytes.is_some() || (bytes.len() < SAMPLE_BYTES && sample.at_end) {
+                return Ok(sample);
+            }
+            if bytes.len() < SAMPLE_BYTES {
+                continue;
+            }
+            if bytes.contains(&b'\n') || skip_lines_above(bytes, true).0 == 0 {
+                return Ok(sample);
+            }
+            // A line that is no puzzle fills the whole sample. The rest of it is skipped as a
+            // comment.
+            passed += bytes.len() as u64;
+            if passed > MAX_PASSED_BYTES {
+                return Err(InputError::Endless { name: self.name.clone(), line: sample.line });
+            }
+            bytes.clear();
+            bytes.push(b'#');
+        }
+    }
+
     fn detect(mut self, hint: &Hint, refuses_misfits: bool) -> Result<Reader, InputError> {
         let hint = &self.known(hint);
         #[cfg(feature = "parquet")]
@@ -86,74 +174,12 @@ impl Source {
         {
             return Err(InputError::Foreign { name: self.name, what });
         }
-        let mut sample = Vec::with_capacity(SAMPLE_BYTES);
-        let (mut taken, mut line, mut at_end) = (0u64, 1u64, false);
-        // The bytes skipped of a line that has not ended.
-        let mut passed = 0u64;
-        // The offset of the first zero byte: no text has one.
-        let mut zero = None;
-        // Only the very first bytes can be a byte-order mark.
-        let mut is_begin = true;
         // The sample is filled whatever size a pipe's pieces have, because the same bytes must
         // always be detected as the same format. Where the first puzzle decides it, whoever wrote
         // that may be waiting for the answer.
         let is_eager = self.is_typed() || (self.is_live() && is_given(hint));
-        let mut opening_bytes;
-        loop {
-            while sample.len() < SAMPLE_BYTES && !at_end {
-                // As much again, because a stream's buffer is zeroed before it is read into.
-                let capacity = (SAMPLE_BYTES - sample.len()).min(sample.len().max(FIRST_READ_BYTES));
-                match self.fill(&mut sample, capacity, taken) {
-                    Ok(length) => {
-                        let news = &sample[sample.len() - length..];
-                        zero = zero.or_else(|| memchr::memchr(0, news).map(|at| taken + at as u64));
-                        taken += length as u64;
-                        at_end = length == 0;
-                    }
-                    // What turns out to be several files is refused as a whole, if it does so soon.
-                    Err(failure) if sample.is_empty() || matches!(failure, InputError::Foreign { .. }) => {
-                        return Err(failure);
-                    }
-                    Err(failure) => {
-                        self.deferred = Some(failure);
-                        at_end = true;
-                    }
-                }
-                if is_eager && !BYTE_ORDER_MARK.starts_with(&sample) {
-                    break;
-                }
-            }
-            if let Some(offset) = zero {
-                let is_tar = is_begin && sample[TAR_MARK_AT.min(sample.len())..].starts_with(TAR_MARK);
-                return Err(self.not_text(offset, is_tar));
-            }
-            let has_mark = mem::take(&mut is_begin) && sample.starts_with(BYTE_ORDER_MARK);
-            let mark = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
-            let (skipped, lines) = skip_lines_above(&sample[mark..], at_end);
-            line += lines;
-            passed = if lines > 0 { 0 } else { passed };
-            sample.drain(..mark + skipped);
-            opening_bytes = if is_eager { first_puzzle_end(&sample, hint) } else { None };
-            if opening_bytes.is_some() {
-                break;
-            }
-            if sample.len() < SAMPLE_BYTES {
-                if at_end {
-                    break;
-                }
-            } else if !sample.contains(&b'\n') && skip_lines_above(&sample, true).0 > 0 {
-                // A line that is no puzzle fills the whole sample. The rest of it is skipped as a
-                // comment.
-                passed += sample.len() as u64;
-                if passed > MAX_PASSED_BYTES {
-                    return Err(InputError::Endless { name: self.name, line });
-                }
-                sample.clear();
-                sample.push(b'#');
-            } else {
-                break;
-            }
-        }
+        let TextSample { bytes: mut sample, taken, mut line, at_end, opening_bytes, .. } =
+            self.take_sample(hint, is_eager)?;
         let whole = sample.len() < SAMPLE_BYTES && opening_bytes.is_none();
         if sample.is_empty() {
             return Err(self.deferred.unwrap_or(InputError::Empty { name: self.name }));

@@ -9,12 +9,14 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use super::BUFFER_BYTES;
 use super::InputError;
-use super::error::Refusal;
+use super::error::LateRefusal;
+use super::file_at::FileAt;
 use super::kind::{Named, OFFICE};
 
 const LOCAL_HEADER: u32 = 0x0403_4B50;
@@ -148,7 +150,8 @@ impl ZipEntry {
 /// system's.
 pub(super) fn open_file(file: &File, input: &Named<'_>) -> Result<Option<Box<dyn Read + Send>>, InputError> {
     let fail = |cause: io::Error| InputError::decoding(input.name, 0, cause);
-    let Some((mut list, entries)) = find_list(file).map_err(fail)? else { return Ok(None) };
+    let file = Arc::new(file.try_clone().map_err(fail)?);
+    let Some((mut list, entries)) = find_list(&file).map_err(fail)? else { return Ok(None) };
     let (mut only, mut files, mut is_of_office) = (None, 0_u64, false);
     for _ in 0..entries {
         let entry = read_listed(&mut list).map_err(fail)?;
@@ -168,7 +171,7 @@ pub(super) fn open_file(file: &File, input: &Named<'_>) -> Result<Option<Box<dyn
     if let Some(refusal) = only.refusal(input.file()) {
         return Err(input.refused(&refusal));
     }
-    let mut stream = FileAt::new(file, only.offset).map_err(fail)?;
+    let mut stream = FileAt::buffered(&file, only.offset, BUFFER_BYTES);
     if read_signature(&mut stream).map_err(fail)? != Some(LOCAL_HEADER) {
         return Err(fail(damaged("its list of files points beside the file")));
     }
@@ -182,7 +185,7 @@ pub(super) fn open_file(file: &File, input: &Named<'_>) -> Result<Option<Box<dyn
 /// The content of the only file of an archive that comes in order, as from a pipe.
 ///
 /// # Errors
-/// Those of reading, and a [`Refusal`].
+/// Those of reading, and a [`LateRefusal`].
 pub(super) fn open_stream(
     stream: impl Read + Send + 'static,
     input: &Named<'_>,
@@ -190,10 +193,10 @@ pub(super) fn open_stream(
     let stream = BufReader::with_capacity(BUFFER_BYTES, stream);
     let mut archive = Archive { stream, content: None, is_listed: false, file: input.file().to_owned() };
     let Some(entry) = archive.next_file()? else {
-        return Err(Refusal::error("is a zip archive without a file."));
+        return Err(LateRefusal::error("is a zip archive without a file."));
     };
     if entry.is_of_office() {
-        return Err(Refusal::error(OFFICE.sentence(input, false)));
+        return Err(LateRefusal::error(OFFICE.sentence(input, false)));
     }
     archive.begin(&entry)?;
     Ok(Box::new(archive))
@@ -204,28 +207,8 @@ fn several(files: &str, file: &str) -> String {
     format!("is a zip archive of {files}: unzip -p {file} NAME | sudoku solve -")
 }
 
-/// A file that is read from an offset on, wherever its own position is.
-struct FileAt {
-    file: File,
-    at: u64,
-}
-
-impl FileAt {
-    fn new(file: &File, at: u64) -> io::Result<BufReader<Self>> {
-        Ok(BufReader::with_capacity(BUFFER_BYTES, Self { file: file.try_clone()?, at }))
-    }
-}
-
-impl Read for FileAt {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.file.read_at(buffer, self.at)?;
-        self.at += length as u64;
-        Ok(length)
-    }
-}
-
 /// The list of files at the end of an archive, and their number.
-fn find_list(file: &File) -> io::Result<Option<(BufReader<FileAt>, u64)>> {
+fn find_list(file: &Arc<File>) -> io::Result<Option<(BufReader<FileAt>, u64)>> {
     let length = file.metadata()?.len();
     // What ends an archive may be followed by a comment.
     let tail_bytes = length.min((END_BYTES + usize::from(u16::MAX) + LOCATOR_BYTES) as u64);
@@ -240,7 +223,7 @@ fn find_list(file: &File) -> io::Result<Option<(BufReader<FileAt>, u64)>> {
     };
     let end = &tail[at..];
     if ![0, u16::MAX].contains(&u16_at(end, 4)) {
-        return Err(Refusal::error("is a part of a split zip archive: join its parts first."));
+        return Err(LateRefusal::error("is a part of a split zip archive: join its parts first."));
     }
     let (mut entries, mut offset) = (u64::from(u16_at(end, 10)), u64::from(u32_at(end, 16)));
     let is_full = entries == u64::from(u16::MAX) || offset == u64::from(u32::MAX);
@@ -255,7 +238,7 @@ fn find_list(file: &File) -> io::Result<Option<(BufReader<FileAt>, u64)>> {
         }
         (entries, offset) = (u64_at(&end, 32), u64_at(&end, 48));
     }
-    Ok(Some((FileAt::new(file, offset)?, entries)))
+    Ok(Some((FileAt::buffered(file, offset, BUFFER_BYTES), entries)))
 }
 
 /// The next entry of the list.
@@ -428,7 +411,9 @@ impl<R: BufRead> Archive<R> {
                     continue;
                 }
                 Some(DESCRIPTOR) => {
-                    return Err(Refusal::error("is a part of a split zip archive: join its parts first."));
+                    return Err(LateRefusal::error(
+                        "is a part of a split zip archive: join its parts first.",
+                    ));
                 }
                 None => return Err(ErrorKind::UnexpectedEof.into()),
                 Some(_) => return Err(damaged("there is no file where one should begin")),
@@ -455,12 +440,12 @@ impl<R: BufRead> Archive<R> {
     /// Begins to read a file in a stream.
     fn begin(&mut self, entry: &ZipEntry) -> io::Result<()> {
         if let Some(refusal) = entry.refusal(&self.file) {
-            return Err(Refusal::error(refusal));
+            return Err(LateRefusal::error(refusal));
         }
         if entry.method == STORED && entry.flags & IS_DESCRIBED_BEHIND != 0 {
             let what = "is a zip archive that has the length of its file behind it: \
                         write it to a file, and read that.";
-            return Err(Refusal::error(what));
+            return Err(LateRefusal::error(what));
         }
         self.content = Some(Content::new(entry));
         Ok(())
@@ -486,7 +471,7 @@ impl<R: BufRead> Read for Archive<R> {
         let length = self.read_content(buffer)?;
         if length == 0 && !self.is_listed {
             if self.next_file()?.is_some() {
-                return Err(Refusal::error(several("several files", &self.file)));
+                return Err(LateRefusal::error(several("several files", &self.file)));
             }
             // Whoever writes to a pipe is not stopped before the end of the archive.
             io::copy(&mut self.stream, &mut io::sink())?;

@@ -316,6 +316,57 @@ pub async fn run(
     loaded.await
 }
 
+/// For each connection of a plan one client to every server. `None` if the run was cancelled meanwhile.
+async fn connect_all(
+    servers: &[Connector],
+    connections: usize,
+    cancel: &AtomicBool,
+) -> Result<Option<Vec<Vec<LoadClient>>>, ServerError> {
+    let mut clients = Vec::with_capacity(connections);
+    for _ in 0..connections {
+        let mut of_servers = Vec::with_capacity(servers.len());
+        for server in servers {
+            of_servers.push(LoadClient::new(server.connect().await?, server.bearer.clone()));
+            if cancel.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+        }
+        clients.push(of_servers);
+    }
+    Ok(Some(clients))
+}
+
+/// Starts the streams or calls of a plan on the clients of all its connections.
+fn start(run: &Arc<LoadRun>, clients: &[Vec<LoadClient>]) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    let mut number = 0;
+    for of_servers in clients {
+        for _ in 0..run.plan.streams {
+            let mut shares = || {
+                number += 1;
+                (Arc::clone(run), LoadClients::new(of_servers, number - 1))
+            };
+            match run.plan.method {
+                LoadMethod::SolveLines => {
+                    let (shared, clients) = shares();
+                    tasks.spawn(stream::stream::<stream::LinesLoad>(shared, clients));
+                }
+                LoadMethod::SolveStream => {
+                    let (shared, clients) = shares();
+                    tasks.spawn(stream::stream::<stream::StreamLoad>(shared, clients));
+                }
+                LoadMethod::Solve => {
+                    for _ in 0..run.plan.in_flight {
+                        let (shared, clients) = shares();
+                        tasks.spawn(stream::calls(shared, clients));
+                    }
+                }
+            }
+        }
+    }
+    tasks
+}
+
 async fn load(
     endpoints: &[Endpoint],
     plan: &Plan,
@@ -325,19 +376,9 @@ async fn load(
 ) -> Result<LoadFigures, LoadError> {
     let servers = endpoints.iter().map(|endpoint| Connector::new(endpoint, &RetryPolicy::default()));
     let servers = servers.collect::<Result<Vec<_>, _>>()?;
-    // For each connection of the plan one client to every server.
-    let mut clients = Vec::with_capacity(plan.connections);
-    for _ in 0..plan.connections {
-        let mut of_servers = Vec::with_capacity(servers.len());
-        for server in &servers {
-            of_servers.push(LoadClient::new(server.connect().await?, server.bearer.clone()));
-            if cancel.load(Ordering::Relaxed) {
-                return Ok(LoadFigures::new());
-            }
-        }
-        clients.push(of_servers);
-    }
-
+    let Some(clients) = connect_all(&servers, plan.connections, cancel).await? else {
+        return Ok(LoadFigures::new());
+    };
     let message_rate = plan.rate.map(|rate| rate / workload.message_puzzles() as f64);
     let pacer = Arc::new(Pacer::new(plan.duration, message_rate));
     let run = Arc::new(LoadRun {
@@ -351,33 +392,7 @@ async fn load(
     });
     let clock = Clock::start(&pacer).map_err(LoadError::Clock)?;
     // Dropping the set aborts all tasks, however this function returns.
-    let mut tasks = JoinSet::new();
-    let mut number = 0;
-    for of_servers in &clients {
-        for _ in 0..plan.streams {
-            let mut shares = || {
-                number += 1;
-                (Arc::clone(&run), LoadClients::new(of_servers, number - 1))
-            };
-            match plan.method {
-                LoadMethod::SolveLines => {
-                    let (shared, clients) = shares();
-                    tasks.spawn(stream::stream::<stream::LinesLoad>(shared, clients));
-                }
-                LoadMethod::SolveStream => {
-                    let (shared, clients) = shares();
-                    tasks.spawn(stream::stream::<stream::StreamLoad>(shared, clients));
-                }
-                LoadMethod::Solve => {
-                    for _ in 0..plan.in_flight {
-                        let (shared, clients) = shares();
-                        tasks.spawn(stream::calls(shared, clients));
-                    }
-                }
-            }
-        }
-    }
-
+    let mut tasks = start(&run, &clients);
     let mut looks = interval(WATCH_INTERVAL);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut given_up = None;

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Manifest, Output, OutputError};
 use crate::answer::Tally;
+use crate::counted;
 use crate::input::{InputError, InputFingerprint, PrefixHasher};
 
 /// The size of the pieces in which outputs are copied.
@@ -194,12 +195,7 @@ fn missing(ranges: &[(u64, u64)], of: u64) -> String {
     let is_one = matches!(ranges, [(first, last)] if first == last);
     let verb = if is_one { "is" } else { "are" };
     let noun = if is_one { "Shard" } else { "Shards" };
-    let names = match names.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, before)) => format!("{} and {last}", before.join(", ")),
-        None => String::new(),
-    };
-    format!("{noun} {names} {verb} missing.")
+    format!("{noun} {} {verb} missing.", counted::listed(&names, "and"))
 }
 
 /// A shard: its output and its manifest.

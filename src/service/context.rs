@@ -20,7 +20,7 @@ use crate::service::metrics;
 use crate::service::net::call::CallState;
 use crate::service::net::deadline::Deadline;
 use crate::service::net::tokens::Caller;
-use crate::service::sched::pools::{CallWork, CancelOnDrop, Size, WorkerPools};
+use crate::service::sched::pools::{CallWork, CancelOnDrop, WorkSize, WorkerPools};
 use crate::service::sched::turns::Client;
 use crate::service::wire::status::{
     beyond_puzzles_quota, message_over_limit, puzzles_quota_reached, shutting_down, work_broke_down,
@@ -217,7 +217,7 @@ impl Context {
     pub(crate) async fn run<R: Send + 'static>(
         &self,
         call: &Call,
-        size: Size,
+        size: WorkSize,
         job: impl Fn(&dyn Cancel) -> Result<R, Cancelled> + Send + Sync + 'static,
     ) -> Result<R, Status> {
         let call_work = CancelOnDrop(self.new_work(&call.state));

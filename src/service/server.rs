@@ -23,7 +23,7 @@ use tonic::codegen::Service;
 use tonic::codegen::http;
 use tonic::server::NamedService;
 use tonic::service::Routes;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Request, Response, Streaming};
 use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
@@ -40,7 +40,7 @@ use crate::service::net::capacity::ConnectionCapacity;
 use crate::service::net::connection::{
     Accepted, ConnectionLimits, HttpService, LimitsNow, accept, drain_begins,
 };
-use crate::service::net::framing::Framing;
+use crate::service::net::framing::FramingLimits;
 use crate::service::net::grpc_only::GrpcOnlyLayer;
 use crate::service::net::http1::{self, Http1Limits};
 use crate::service::net::http2::{self, Http2Limits, IdleTimeout};
@@ -50,14 +50,8 @@ use crate::service::net::origin::BrowserAccess;
 use crate::service::net::tls::{Tls, TlsError};
 use crate::service::net::tokens::{TokenError, Tokens};
 use crate::service::net::unpack::Aside;
-use crate::service::rpc::by_hand;
-use crate::service::rpc::datasets;
-use crate::service::rpc::generate;
-use crate::service::rpc::hint;
 use crate::service::rpc::ordered::OrderedResponses;
-use crate::service::rpc::stream;
-use crate::service::rpc::trace;
-use crate::service::rpc::unary;
+use crate::service::rpc::{CallResult, by_hand, datasets, generate, hint, stream, trace, unary};
 use crate::service::sched::pools::{PoolError, WorkerPools};
 use crate::service::wire::methods::{method_labels, stream_labels};
 use crate::service::wire::proto;
@@ -563,7 +557,7 @@ fn http2_limits(limits: &Limits) -> Http2Limits {
 
 /// The limits of calls from their headers on.
 fn admission_limits(limits: &Limits) -> AdmissionLimits {
-    let framing = Framing { message_bytes: limits.message_bytes, timeout: limits.message_timeout };
+    let framing = FramingLimits { message_bytes: limits.message_bytes, timeout: limits.message_timeout };
     AdmissionLimits { calls: limits.streams, idle_timeout: limits.stream_idle_timeout, framing }
 }
 
@@ -640,105 +634,81 @@ impl SudokuService for Sudoku {
     async fn solve_stream(
         &self,
         request: Request<Streaming<proto::SolveStreamRequest>>,
-    ) -> Result<Response<Self::SolveStreamStream>, Status> {
+    ) -> CallResult<Self::SolveStreamStream> {
         stream::serve::<stream::SolveStream>(&self.context, request).map(Response::new)
     }
 
     async fn solve_lines(
         &self,
         request: Request<Streaming<proto::SolveLinesRequest>>,
-    ) -> Result<Response<Self::SolveLinesStream>, Status> {
+    ) -> CallResult<Self::SolveLinesStream> {
         stream::serve::<stream::SolveLines>(&self.context, request).map(Response::new)
     }
 
     async fn canonicalize(
         &self,
         request: Request<Streaming<proto::CanonicalizeRequest>>,
-    ) -> Result<Response<Self::CanonicalizeStream>, Status> {
+    ) -> CallResult<Self::CanonicalizeStream> {
         stream::serve::<stream::Canonicalize>(&self.context, request).map(Response::new)
     }
 
-    async fn solve(
-        &self,
-        request: Request<proto::SolveRequest>,
-    ) -> Result<Response<proto::SolveResponse>, Status> {
+    async fn solve(&self, request: Request<proto::SolveRequest>) -> CallResult<proto::SolveResponse> {
         unary::solve(&self.context, request).await
     }
 
     async fn solve_dataset(
         &self,
         request: Request<proto::SolveDatasetRequest>,
-    ) -> Result<Response<Self::SolveDatasetStream>, Status> {
+    ) -> CallResult<Self::SolveDatasetStream> {
         datasets::solve(&self.context, request).await.map(Response::new)
     }
 
     async fn list_datasets(
         &self,
         request: Request<proto::ListDatasetsRequest>,
-    ) -> Result<Response<proto::ListDatasetsResponse>, Status> {
+    ) -> CallResult<proto::ListDatasetsResponse> {
         datasets::list(&self.context, request).await.map(Response::new)
     }
 
     async fn get_puzzle(
         &self,
         request: Request<proto::GetPuzzleRequest>,
-    ) -> Result<Response<proto::GetPuzzleResponse>, Status> {
+    ) -> CallResult<proto::GetPuzzleResponse> {
         datasets::puzzle(&self.context, request).await.map(Response::new)
     }
 
     async fn validate(
         &self,
         request: Request<proto::ValidateRequest>,
-    ) -> Result<Response<proto::ValidateResponse>, Status> {
+    ) -> CallResult<proto::ValidateResponse> {
         unary::validate(&self.context, request).await
     }
 
-    async fn check(
-        &self,
-        request: Request<proto::CheckRequest>,
-    ) -> Result<Response<proto::CheckResponse>, Status> {
+    async fn check(&self, request: Request<proto::CheckRequest>) -> CallResult<proto::CheckResponse> {
         unary::check(&self.context, request).await
     }
 
-    async fn count(
-        &self,
-        request: Request<proto::CountRequest>,
-    ) -> Result<Response<proto::CountResponse>, Status> {
+    async fn count(&self, request: Request<proto::CountRequest>) -> CallResult<proto::CountResponse> {
         unary::count(&self.context, request).await
     }
 
-    async fn trace(
-        &self,
-        request: Request<proto::TraceRequest>,
-    ) -> Result<Response<Self::TraceStream>, Status> {
+    async fn trace(&self, request: Request<proto::TraceRequest>) -> CallResult<Self::TraceStream> {
         trace::trace(&self.context, request).map(Response::new)
     }
 
-    async fn hint(
-        &self,
-        request: Request<proto::HintRequest>,
-    ) -> Result<Response<proto::HintResponse>, Status> {
+    async fn hint(&self, request: Request<proto::HintRequest>) -> CallResult<proto::HintResponse> {
         hint::hint(&self.context, request).await
     }
 
-    async fn rate(
-        &self,
-        request: Request<proto::RateRequest>,
-    ) -> Result<Response<proto::RateResponse>, Status> {
+    async fn rate(&self, request: Request<proto::RateRequest>) -> CallResult<proto::RateResponse> {
         by_hand::rate(&self.context, request).await
     }
 
-    async fn steps(
-        &self,
-        request: Request<proto::StepsRequest>,
-    ) -> Result<Response<proto::StepsResponse>, Status> {
+    async fn steps(&self, request: Request<proto::StepsRequest>) -> CallResult<proto::StepsResponse> {
         by_hand::steps(&self.context, request).await
     }
 
-    async fn generate(
-        &self,
-        request: Request<proto::GenerateRequest>,
-    ) -> Result<Response<Self::GenerateStream>, Status> {
+    async fn generate(&self, request: Request<proto::GenerateRequest>) -> CallResult<Self::GenerateStream> {
         generate::serve(&self.context, request).map(Response::new)
     }
 }

@@ -353,7 +353,7 @@ impl BlockSolver {
             let columns = if wants_rows && conflict.is_none() {
                 self.columns(task, searched, cancel)?
             } else {
-                Columns::default()
+                CostlyColumns::default()
             };
             // Not by way of `Found::of`: a result within a result costs lists of puzzles that have no
             // answer 2.5 %.
@@ -411,7 +411,12 @@ impl BlockSolver {
 
     /// The columns of a searched puzzle that keeps the rules. `self.solution` is its solution, if it
     /// has one.
-    fn columns(&mut self, task: &Task, searched: usize, cancel: &dyn Cancel) -> Result<Columns, Cancelled> {
+    fn columns(
+        &mut self,
+        task: &Task,
+        searched: usize,
+        cancel: &dyn Cancel,
+    ) -> Result<CostlyColumns, Cancelled> {
         let search = &self.batch.searches()[searched];
         let is_single = search.stop == Stop::Exhausted && search.solutions == 1;
         // A count up to 1 leaves open whether there is exactly one.
@@ -435,13 +440,13 @@ impl BlockSolver {
                 canonizer.by_puzzle(&self.puzzle)
             }
         });
-        Ok(Columns { rating, canonical })
+        Ok(CostlyColumns { rating, canonical })
     }
 }
 
 /// The added columns that take more than the search.
 #[derive(Default)]
-struct Columns {
+struct CostlyColumns {
     rating: Option<Rating>,
     canonical: Option<CanonicalForm>,
 }

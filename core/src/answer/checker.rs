@@ -320,11 +320,11 @@ struct PendingRow {
 enum RowState {
     Known(Finding),
     /// The search of a puzzle of the batch decides.
-    Searched(usize, Candidate),
+    Searched(usize, SearchSubject),
 }
 
 /// What the result of a search is about.
-enum Candidate {
+enum SearchSubject {
     /// A right solution, which may not be the only one.
     Right,
     /// A grid with blank cells, and the finding if it has exactly one solution.
@@ -451,7 +451,7 @@ impl Checker {
         let row = dispatch(ReadSolved(records, &mut puzzle))?;
         let state = if run.task.is_unique {
             self.puzzle.set_digits(&puzzle);
-            self.search(Candidate::Right)
+            self.search(SearchSubject::Right)
         } else {
             RowState::Known(Finding::Right)
         };
@@ -482,7 +482,7 @@ impl Checker {
         match self.puzzle.first_conflict() {
             Some(conflict) => RowState::Known(Finding::Wrong(Mistake::Conflict(conflict))),
             None if blanks == 0 => RowState::Known(Finding::Right),
-            None if run.task.is_unique => self.search(Candidate::Partial(incomplete)),
+            None if run.task.is_unique => self.search(SearchSubject::Partial(incomplete)),
             None => RowState::Known(incomplete),
         }
     }
@@ -493,13 +493,13 @@ impl Checker {
         if !self.solution.solves(&self.puzzle) {
             let index = self.given.len() / self.solution.digits().len();
             self.given.extend_from_slice(self.solution.digits());
-            return self.search(Candidate::Given(index));
+            return self.search(SearchSubject::Given(index));
         }
-        if run.task.is_unique { self.search(Candidate::Right) } else { RowState::Known(Finding::Right) }
+        if run.task.is_unique { self.search(SearchSubject::Right) } else { RowState::Known(Finding::Right) }
     }
 
     /// Adds the puzzle to those that are searched.
-    fn search(&mut self, candidate: Candidate) -> RowState {
+    fn search(&mut self, candidate: SearchSubject) -> RowState {
         let index = self.batch.len();
         self.batch.push(&self.puzzle);
         RowState::Searched(index, candidate)
@@ -540,7 +540,7 @@ impl Checker {
     fn finding(
         &mut self,
         index: usize,
-        candidate: &Candidate,
+        candidate: &SearchSubject,
         is_unique: bool,
     ) -> Result<Finding, Cancelled> {
         let search = self.batch.searches()[index];
@@ -553,11 +553,11 @@ impl Checker {
         let has_none = many.is_none() && search.solutions == 0;
         Ok(match candidate {
             // The search has missed the solution that is there.
-            Candidate::Right if has_none => Finding::Bad(Problem::Internal),
-            Candidate::Right => many.unwrap_or(Finding::Right),
+            SearchSubject::Right if has_none => Finding::Bad(Problem::Internal),
+            SearchSubject::Right => many.unwrap_or(Finding::Right),
             _ if has_none => Finding::NoSolution,
-            Candidate::Partial(incomplete) => many.unwrap_or_else(|| incomplete.clone()),
-            Candidate::Given(given) => {
+            SearchSubject::Partial(incomplete) => many.unwrap_or_else(|| incomplete.clone()),
+            SearchSubject::Given(given) => {
                 let cells = self.solution.digits().len();
                 self.puzzle.set_digits(self.batch.puzzle(index));
                 self.solution.set_digits(&self.given[given * cells..][..cells]);

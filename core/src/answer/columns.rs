@@ -268,42 +268,10 @@ impl RowWriter {
             }
             &Kept::Converted { delimiter, fields } => {
                 let Some(other) = self.form.delimiter() else { unreachable!("JSON is not converted") };
-                let mut count = 0;
-                for field in raw_fields(row, delimiter) {
-                    if count > 0 {
-                        out.push(other);
-                    }
-                    count += 1;
-                    let inner = field.trim_ascii();
-                    if inner.len() > 1 && inner.starts_with(b"\"") && inner.ends_with(b"\"") {
-                        out.extend_from_slice(field);
-                    } else {
-                        write_field(field, other, out);
-                    }
-                }
+                let count = write_fields(row, delimiter, other, out);
                 pad(count.max(1), fields, Delimiter::Byte(other), out);
             }
-            Kept::Members { delimiter, keys } => {
-                let mut fields = raw_fields(row, *delimiter);
-                let mut count = 0;
-                loop {
-                    let field = fields.next();
-                    if field.is_none() && count >= keys.len() {
-                        break;
-                    }
-                    out.push(if count == 0 { b'{' } else { b',' });
-                    match keys.get(count) {
-                        Some(key) => write_json(key.as_bytes(), out),
-                        None => {
-                            let key = free_name(numbered(count), |name| keys.iter().any(|key| key == name));
-                            write_json(key.as_bytes(), out);
-                        }
-                    }
-                    out.push(b':');
-                    write_json(&field.map(unquoted).unwrap_or_default(), out);
-                    count += 1;
-                }
-            }
+            Kept::Members { delimiter, keys } => write_members(row, *delimiter, keys, out),
             Kept::Object => match members(row, &self.names) {
                 Some(taken) => {
                     let inner = row.trim_ascii();
@@ -538,6 +506,47 @@ fn count_fields(row: &[u8], delimiter: Delimiter) -> usize {
 fn pad(count: usize, fields: usize, delimiter: Delimiter, out: &mut Vec<u8>) {
     if let Delimiter::Byte(byte) = delimiter {
         out.extend(std::iter::repeat_n(byte, fields.saturating_sub(count)));
+    }
+}
+
+/// Appends the fields of a row, separated by another delimiter. Returns their number.
+fn write_fields(row: &[u8], delimiter: Delimiter, other: u8, out: &mut Vec<u8>) -> usize {
+    let mut count = 0;
+    for field in raw_fields(row, delimiter) {
+        if count > 0 {
+            out.push(other);
+        }
+        count += 1;
+        let inner = field.trim_ascii();
+        if inner.len() > 1 && inner.starts_with(b"\"") && inner.ends_with(b"\"") {
+            out.extend_from_slice(field);
+        } else {
+            write_field(field, other, out);
+        }
+    }
+    count
+}
+
+/// Appends the fields of a row as members of an open JSON object; fields without a key get a number.
+fn write_members(row: &[u8], delimiter: Delimiter, keys: &[String], out: &mut Vec<u8>) {
+    let mut fields = raw_fields(row, delimiter);
+    let mut count = 0;
+    loop {
+        let field = fields.next();
+        if field.is_none() && count >= keys.len() {
+            return;
+        }
+        out.push(if count == 0 { b'{' } else { b',' });
+        match keys.get(count) {
+            Some(key) => write_json(key.as_bytes(), out),
+            None => {
+                let key = free_name(numbered(count), |name| keys.iter().any(|key| key == name));
+                write_json(key.as_bytes(), out);
+            }
+        }
+        out.push(b':');
+        write_json(&field.map(unquoted).unwrap_or_default(), out);
+        count += 1;
     }
 }
 

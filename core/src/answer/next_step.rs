@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::position_search::{self, Found, is_reduced, narrowest};
+use super::position_search::{self, SolutionsFound, is_reduced, narrowest};
 use crate::grid::{Cell, Conflict, Digit, Grid};
 use crate::solver::{Limit, Search, Solver, Stop};
 use crate::techniques::{self, Candidate, Ending, Family, Options, Position, Step, TechniqueSet};
@@ -167,11 +167,11 @@ pub fn outlook(position: &Position, clues: &Grid, solver: &mut dyn Solver, limit
     }
     if is_reduced(position) {
         return match position_search::search(position, limit.cancel) {
-            Found::None => Outlook::Stuck(Stuck::default()),
-            Found::One(solution) => Outlook::Several { solution, is_only: true },
-            Found::Several(solution) => Outlook::Several { solution, is_only: false },
-            Found::GaveUp => Outlook::Unknown { nodes },
-            Found::Cancelled => Outlook::Cancelled { nodes, stuck: None },
+            SolutionsFound::None => Outlook::Stuck(Stuck::default()),
+            SolutionsFound::One(solution) => Outlook::Several { solution, is_only: true },
+            SolutionsFound::Several(solution) => Outlook::Several { solution, is_only: false },
+            SolutionsFound::GaveUp => Outlook::Unknown { nodes },
+            SolutionsFound::Cancelled => Outlook::Cancelled { nodes, stuck: None },
         };
     }
     if search.solutions > 0 {

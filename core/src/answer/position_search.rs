@@ -13,7 +13,7 @@ const MAX_VISITS: usize = 20_000;
 
 /// What a search of a position has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum SolutionsFound {
     /// No solution.
     None,
     /// One solution, and no other.
@@ -32,16 +32,16 @@ pub(super) fn is_reduced(position: &Position) -> bool {
 }
 
 /// Searches a position for up to two solutions.
-pub(super) fn search(position: &Position, cancel: &AtomicBool) -> Found {
+pub(super) fn search(position: &Position, cancel: &AtomicBool) -> SolutionsFound {
     let mut first: Option<Grid> = None;
     // Positions that are still to be looked at, the next one last.
     let mut open = vec![position.clone()];
     for _ in 0..MAX_VISITS {
         if cancel.load(Ordering::Relaxed) {
-            return Found::Cancelled;
+            return SolutionsFound::Cancelled;
         }
         let Some(mut position) = open.pop() else {
-            return first.map_or(Found::None, Found::One);
+            return first.map_or(SolutionsFound::None, SolutionsFound::One);
         };
         // Cells with one candidate are filled in place.
         let widest = loop {
@@ -51,7 +51,7 @@ pub(super) fn search(position: &Position, cancel: &AtomicBool) -> Found {
             let Some(cell) = narrowest(&position) else {
                 let grid = position.grid();
                 match first {
-                    Some(first) if first != grid => return Found::Several(first),
+                    Some(first) if first != grid => return SolutionsFound::Several(first),
                     _ => first = Some(grid),
                 }
                 break None;
@@ -69,7 +69,7 @@ pub(super) fn search(position: &Position, cancel: &AtomicBool) -> Found {
             open.push(next);
         }
     }
-    Found::GaveUp
+    SolutionsFound::GaveUp
 }
 
 /// The blank cell with the fewest candidates.
@@ -89,10 +89,10 @@ mod tests {
         let puzzle: Grid = ".1....2.3..4....".parse().unwrap();
         let position = Position::new(&puzzle);
         assert!(!is_reduced(&position));
-        let Found::One(solution) = search(&position, &never) else { panic!("it has one solution") };
+        let SolutionsFound::One(solution) = search(&position, &never) else { panic!("it has one solution") };
         assert!(solution.solves(&puzzle));
         let blank = Position::new(&Grid::empty(Order::NINE));
-        let Found::Several(first) = search(&blank, &never) else { panic!("it has many") };
+        let SolutionsFound::Several(first) = search(&blank, &never) else { panic!("it has many") };
         assert!(first.is_solved());
         // All candidates but those of the solution: one is left, without a digit on the board.
         let mut marks: Vec<char> =
@@ -106,14 +106,14 @@ mod tests {
         }
         let reduced: Position = marks.iter().collect::<String>().parse().unwrap();
         assert!(is_reduced(&reduced));
-        assert!(!matches!(search(&reduced, &never), Found::None | Found::GaveUp));
+        assert!(!matches!(search(&reduced, &never), SolutionsFound::None | SolutionsFound::GaveUp));
         // Without a candidate in one cell there is none.
         let mut none = position.clone();
         let cell = narrowest(&none).unwrap();
         for digit in position.candidates(cell).iter() {
             none.eliminate(crate::techniques::Candidate { cell, digit });
         }
-        assert_eq!(search(&none, &never), Found::None);
-        assert_eq!(search(&position, &AtomicBool::new(true)), Found::Cancelled);
+        assert_eq!(search(&none, &never), SolutionsFound::None);
+        assert_eq!(search(&position, &AtomicBool::new(true)), SolutionsFound::Cancelled);
     }
 }

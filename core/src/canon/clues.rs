@@ -11,7 +11,7 @@
 //! then labelled digits, then new ones; stacks without an order come by their text. Only new digits
 //! in columns, or stacks, that are still equal make several states of one.
 
-use super::way::{Cells, ORDER_COUNTS, ORDERS, Way, sides};
+use super::way::{GridCells, ORDER_COUNTS, ORDERS, Way, sides};
 
 /// What stands for a digit without a label in the text of a minirow, greater than any label.
 const NEW: u8 = 10;
@@ -198,7 +198,7 @@ pub(super) struct ClueSearch {
 impl ClueSearch {
     /// A way to the least form, and the number of ways, not counting what digits that are no clue
     /// become: the number of automorphisms.
-    pub(super) fn least(&mut self, clues: &Cells) -> (Way, u64) {
+    pub(super) fn least(&mut self, clues: &GridCells) -> (Way, u64) {
         let sides = sides(clues);
         let blank_rows = sides.map(|side| {
             side.iter()

@@ -53,7 +53,7 @@ pub use disguise::{Disguise, NoDisguise};
 
 use clues::ClueSearch;
 use solution::SolutionSearch;
-use way::Cells;
+use way::GridCells;
 
 /// What is put in its least form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -270,7 +270,7 @@ impl Canonizer {
 }
 
 /// The cells of a 9x9 grid.
-fn cells(grid: &Grid) -> Cells {
+fn cells(grid: &Grid) -> GridCells {
     match grid.digits().try_into() {
         Ok(cells) if grid.order() == Order::NINE => cells,
         _ => panic!("canonical forms are those of 9x9 puzzles, and not of {} ones", grid.order()),

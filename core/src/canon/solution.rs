@@ -23,12 +23,12 @@
 
 use std::cmp::Ordering;
 
-use super::way::{Cells, ORDERS, Way};
+use super::way::{GridCells, ORDERS, Way};
 
 /// A row of a grid or of its transposition. Digits are from 0, and all lists have 16 entries, so
 /// that no access needs a bounds check.
 #[derive(Clone, Copy)]
-struct Line {
+struct GridLine {
     /// The digit in each column.
     digits: [u8; 16],
     /// The column of each digit.
@@ -37,7 +37,7 @@ struct Line {
     minirows: [u16; 3],
 }
 
-impl Line {
+impl GridLine {
     const EMPTY: Self = Self { digits: [0; 16], columns: [0; 16], minirows: [0; 3] };
 
     /// The digit in this row in the column in which `digit` stands in the row `at`.
@@ -47,15 +47,15 @@ impl Line {
 }
 
 /// The rows of a grid, and those of its transposition.
-type Lines = [[Line; 9]; 2];
+type Lines = [[GridLine; 9]; 2];
 
-fn lines(solution: &Cells) -> Lines {
-    let mut lines = [[Line::EMPTY; 9]; 2];
+fn lines(solution: &GridCells) -> Lines {
+    let mut lines = [[GridLine::EMPTY; 9]; 2];
     for row in 0..9_u8 {
         for column in 0..9_u8 {
             let digit = solution[9 * usize::from(row) + usize::from(column)] - 1;
             for (side, row, column) in [(0, row, column), (1, column, row)] {
-                let line: &mut Line = &mut lines[side][usize::from(row)];
+                let line: &mut GridLine = &mut lines[side][usize::from(row)];
                 line.digits[usize::from(column)] = digit;
                 line.columns[usize::from(digit & 15)] = column;
                 line.minirows[usize::from(column / 3)] |= 1 << (digit & 15);
@@ -118,7 +118,7 @@ struct Pair {
 
 impl Pair {
     #[expect(clippy::cast_possible_truncation, reason = "a digit")]
-    fn new(first: &Line, second: &Line) -> Self {
+    fn new(first: &GridLine, second: &GridLine) -> Self {
         let (upper, lower) = (&first.minirows, &second.minirows);
         let (step, singles) = if (lower[0] & upper[1]).is_power_of_two() {
             (2, [lower[0] & upper[1], lower[1] & upper[2], lower[2] & upper[0]])
@@ -156,7 +156,7 @@ fn kinds(lines: &Lines) -> [u8; OPENINGS] {
 
 /// The kind of the openings with these rows of a cyclic band, by how three steps down change a
 /// minirow.
-fn cyclic_kind(first: &Line, second: &Line) -> u8 {
+fn cyclic_kind(first: &GridLine, second: &GridLine) -> u8 {
     let kept = first.digits[..3].iter().filter(|&&digit| around(first, second, digit) == digit).count();
     match kept {
         3 => kind::SAME,
@@ -166,12 +166,12 @@ fn cyclic_kind(first: &Line, second: &Line) -> u8 {
 }
 
 /// The digit three steps down from a digit of a cyclic band, which is in the same minirow.
-fn around(first: &Line, second: &Line, digit: u8) -> u8 {
+fn around(first: &GridLine, second: &GridLine, digit: u8) -> u8 {
     (0..3).fold(digit, |digit, _| second.beside(first, digit))
 }
 
 /// The kinds of the openings with these rows of a band that is not cyclic, by the first stack.
-fn kinds_of_pair(first: &Line, second: &Line) -> [u8; 3] {
+fn kinds_of_pair(first: &GridLine, second: &GridLine) -> [u8; 3] {
     /// By whether the digit over the one that comes back is 6, and whether that one is 3.
     const KINDS: [u8; 4] = [kind::TWO_FIRST, kind::THREE_FIRST, kind::ONE_LAST, kind::THREE_LAST];
     let pair = Pair::new(first, second);
@@ -188,7 +188,7 @@ fn kinds_of_pair(first: &Line, second: &Line) -> [u8; 3] {
 
 /// An opening with the digit that each label stands for.
 #[derive(Clone, Copy)]
-struct Candidate {
+struct LabelledOpening {
     opening: Opening,
     digits: [u8; 9],
 }
@@ -197,7 +197,7 @@ struct Candidate {
 #[derive(Default)]
 pub(super) struct SolutionSearch {
     /// The candidates with the least second and third row.
-    candidates: Vec<Candidate>,
+    candidates: Vec<LabelledOpening>,
     /// These rows, without the beginning that all have.
     key: u64,
     ways: Vec<Way>,
@@ -206,7 +206,7 @@ pub(super) struct SolutionSearch {
 impl SolutionSearch {
     /// Finds all disguises that lead to the least form of a solution: one for each automorphism of
     /// it. The caller vouches for its being a solution.
-    pub(super) fn least(&mut self, solution: &Cells) -> &[Way] {
+    pub(super) fn least(&mut self, solution: &GridCells) -> &[Way] {
         let lines = lines(solution);
         let kinds = kinds(&lines);
         let least_kind = kinds.iter().fold(kind::THREE_LAST, |least, &kind| least.min(kind));
@@ -295,12 +295,12 @@ impl SolutionSearch {
     }
 
     /// Adds the candidate in which these digits are 1 to 9, unless the rows below are not the least.
-    fn add(&mut self, opening: Opening, [first, second, third]: [&Line; 3], digits: [u8; 9]) {
+    fn add(&mut self, opening: Opening, [first, second, third]: [&GridLine; 3], digits: [u8; 9]) {
         let mut labels = [0_u8; 16];
         for (label, &digit) in (1..).zip(&digits) {
             labels[usize::from(digit & 15)] = label;
         }
-        let label = |row: &Line, digit: u8| u64::from(labels[usize::from(row.beside(first, digit) & 15)]);
+        let label = |row: &GridLine, digit: u8| u64::from(labels[usize::from(row.beside(first, digit) & 15)]);
         let mut key = digits[6..].iter().fold(0, |key, &digit| key << 4 | label(second, digit));
         if key > self.key >> 36 {
             return;
@@ -311,15 +311,15 @@ impl SolutionSearch {
             self.candidates.clear();
         }
         if key == self.key {
-            self.candidates.push(Candidate { opening, digits });
+            self.candidates.push(LabelledOpening { opening, digits });
         }
     }
 }
 
 /// The way of a candidate.
 #[expect(clippy::cast_possible_truncation, reason = "rows and labels are less than 9")]
-fn whole(lines: &Lines, candidate: &Candidate) -> Way {
-    let Candidate { opening, digits } = candidate;
+fn whole(lines: &Lines, candidate: &LabelledOpening) -> Way {
+    let LabelledOpening { opening, digits } = candidate;
     let side = &lines[usize::from(opening.transposes)];
     let first = &side[usize::from(opening.rows[0])];
     let columns = digits.map(|digit| first.columns[usize::from(digit & 15)]);

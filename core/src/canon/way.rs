@@ -3,7 +3,7 @@
 use super::Disguise;
 
 /// The cells of a 9x9 grid in reading order, 0 for a blank.
-pub(super) type Cells = [u8; 81];
+pub(super) type GridCells = [u8; 81];
 
 /// A disguise of 9x9 grids, as [`Disguise`] describes it, with all lists from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) struct Way {
 
 impl Way {
     /// The grid in this disguise.
-    pub(super) fn apply(&self, cells: &Cells) -> Cells {
+    pub(super) fn apply(&self, cells: &GridCells) -> GridCells {
         let (row_step, column_step) = if self.transposes { (1, 9) } else { (9, 1) };
         // 16 entries, so that no digit needs a bounds check.
         let mut labels = [0; 16];
@@ -40,7 +40,7 @@ impl Way {
 }
 
 /// A grid and its transposition, by rows.
-pub(super) fn sides(cells: &Cells) -> [[[u8; 9]; 9]; 2] {
+pub(super) fn sides(cells: &GridCells) -> [[[u8; 9]; 9]; 2] {
     let mut sides = [[[0; 9]; 9]; 2];
     for row in 0..9 {
         for column in 0..9 {

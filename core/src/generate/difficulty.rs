@@ -95,7 +95,7 @@ impl Difficulty {
     }
 
     /// Whether a puzzle may have this difficulty, as far as a search shows.
-    pub(super) fn fits(&self, rating: Rating) -> bool {
+    pub(super) fn fits(&self, rating: DifficultyRating) -> bool {
         match self {
             Self::Any => true,
             Self::Easy => rating.by_singles,
@@ -106,7 +106,7 @@ impl Difficulty {
     }
 
     /// Whether a puzzle of this rating is not too hard.
-    pub(super) fn bounds(&self, rating: Rating) -> bool {
+    pub(super) fn bounds(&self, rating: DifficultyRating) -> bool {
         match self {
             Self::Any | Self::Hard => true,
             Self::Easy => rating.by_singles,
@@ -163,7 +163,7 @@ pub fn guesses(text: &str) -> Result<RangeInclusive<u64>, NoGuesses> {
 
 /// The rating of a puzzle: what solves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rating {
+pub(super) struct DifficultyRating {
     /// Whether naked and hidden singles solve it.
     by_singles: bool,
     /// The guesses of `propagation`.
@@ -171,14 +171,14 @@ pub(super) struct Rating {
 }
 
 /// Rates puzzles of one order.
-pub(super) struct Rater {
+pub(super) struct DifficultyRater {
     singles: Singles,
     propagation: Box<dyn Solver>,
     puzzle: Grid,
     solution: Grid,
 }
 
-impl Rater {
+impl DifficultyRater {
     pub(super) fn new(order: Order) -> Self {
         Self {
             singles: Singles::new(order),
@@ -197,11 +197,11 @@ impl Rater {
         digits: &[u8],
         nodes: u64,
         cancel: &AtomicBool,
-    ) -> Result<Option<Rating>, Cancelled> {
+    ) -> Result<Option<DifficultyRating>, Cancelled> {
         self.puzzle.set_digits(digits);
         if self.singles.solve(digits) {
             // Propagation solves it without a guess too.
-            return Ok(Some(Rating { by_singles: true, guesses: 0 }));
+            return Ok(Some(DifficultyRating { by_singles: true, guesses: 0 }));
         }
         let limit = Limit { solutions: 2, nodes, cancel };
         let search = self.propagation.search(&self.puzzle, &limit, &mut self.solution);
@@ -209,7 +209,7 @@ impl Rater {
             return Err(Cancelled);
         }
         let is_unique = Question::Unique.verdict(&search) == Verdict::Solved;
-        Ok(is_unique.then_some(Rating { by_singles: false, guesses: search.metrics.guesses }))
+        Ok(is_unique.then_some(DifficultyRating { by_singles: false, guesses: search.metrics.guesses }))
     }
 }
 
@@ -399,14 +399,17 @@ mod tests {
         text.bytes().map(|b| if b == b'.' { 0 } else { b - b'0' }).collect()
     }
 
-    fn rate(text: &str) -> Rating {
-        Rater::new(Order::NINE).rate(&nine(text), 1_000_000, &AtomicBool::new(false)).unwrap().unwrap()
+    fn rate(text: &str) -> DifficultyRating {
+        DifficultyRater::new(Order::NINE)
+            .rate(&nine(text), 1_000_000, &AtomicBool::new(false))
+            .unwrap()
+            .unwrap()
     }
 
     #[test]
     fn singles_solve_what_is_easy_and_nothing_else() {
         let easy = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
-        assert_eq!(rate(easy), Rating { by_singles: true, guesses: 0 });
+        assert_eq!(rate(easy), DifficultyRating { by_singles: true, guesses: 0 });
         let hard = "8..........36......7..9.2...5...7.......457.....1...3...1....68..85...1..9....4..";
         let rating = rate(hard);
         assert!(!rating.by_singles && rating.guesses > 1, "{rating:?}");
@@ -435,7 +438,7 @@ mod tests {
     #[test]
     fn difficulties_part_what_a_search_shows() {
         let ratings = [(true, 0), (false, 0), (false, 1), (false, 9)]
-            .map(|(by_singles, guesses)| Rating { by_singles, guesses });
+            .map(|(by_singles, guesses)| DifficultyRating { by_singles, guesses });
         let fits = |difficulty: Difficulty| ratings.map(|rating| difficulty.fits(rating));
         assert_eq!(fits(Difficulty::Any), [true; 4]);
         assert_eq!(fits(Difficulty::Easy), [true, false, false, false]);

@@ -33,14 +33,14 @@ impl Grids {
 }
 
 /// The digits that each house holds, bit `d` for digit `d`.
-pub(super) struct Houses {
+pub(super) struct HouseDigits {
     order: Order,
     rows: [u32; MAX_SIDE],
     columns: [u32; MAX_SIDE],
     boxes: [u32; MAX_SIDE],
 }
 
-impl Houses {
+impl HouseDigits {
     pub(super) const fn new(order: Order) -> Self {
         Self { order, rows: [0; MAX_SIDE], columns: [0; MAX_SIDE], boxes: [0; MAX_SIDE] }
     }
@@ -98,7 +98,7 @@ const PLACED: [usize; 5] = [0, 1, 8, 10, 10];
 pub(super) fn beginning(order: Order, random: &mut ChaCha8Rng) -> Vec<u8> {
     let (side, b) = (order.side(), order.box_side());
     let mut digits = vec![0; order.cells()];
-    let mut houses = Houses::new(order);
+    let mut houses = HouseDigits::new(order);
     let mut labels: Vec<u8> = (1..=u8::MAX).take(side).collect();
     for band in 0..b {
         labels.shuffle(random);
@@ -134,7 +134,7 @@ pub(super) fn base(order: Order) -> Vec<u8> {
 /// cell is left that can take one.
 pub(super) fn scatter(order: Order, clues: usize, random: &mut ChaCha8Rng) -> Option<Vec<u8>> {
     let mut digits = vec![0; order.cells()];
-    let mut houses = Houses::new(order);
+    let mut houses = HouseDigits::new(order);
     let mut blanks: Vec<usize> = (0..order.cells()).collect();
     for _ in 0..clues {
         blanks.retain(|&cell| digits[cell] == 0 && houses.free(cell) != 0);

@@ -60,7 +60,7 @@ pub use difficulty::{Difficulty, NoGuesses, NoRatings, guesses, ratings};
 pub use full_grid::Grids;
 pub use symmetry::{NoSymmetry, Symmetry};
 
-use difficulty::{HandTest, Rater, range_words};
+use difficulty::{DifficultyRater, HandTest, range_words};
 use remove_clues::{ClueRemoval, Soundness};
 use vicinity_search::VicinitySearch;
 
@@ -499,7 +499,7 @@ struct BatchGenerator<'a> {
     clues: Option<ClueRange>,
     cancel: &'a AtomicBool,
     solver: Box<dyn Solver>,
-    rater: Option<Rater>,
+    rater: Option<DifficultyRater>,
     hand_test: Option<HandTest>,
     /// The puzzles searched together, and the index of the open puzzle that each belongs to.
     batch: Batch,
@@ -516,7 +516,7 @@ impl<'a> BatchGenerator<'a> {
             clues: generator.recipe.kind.clues(),
             cancel,
             solver: default_strategy(order).solver(order),
-            rater: (constraints.difficulty != Difficulty::Any).then(|| Rater::new(order)),
+            rater: (constraints.difficulty != Difficulty::Any).then(|| DifficultyRater::new(order)),
             hand_test: constraints.tests_by_hand().then(HandTest::new),
             batch: Batch::new(order),
             owners: Vec::new(),

@@ -16,7 +16,7 @@ use rand::RngExt as _;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
 
-use super::full_grid::{Houses, any_digit};
+use super::full_grid::{HouseDigits, any_digit};
 use crate::answer::Cancelled;
 use crate::grid::Order;
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Question, Solver, Stop, Verdict};
@@ -85,7 +85,7 @@ impl VicinitySearch<'_> {
     /// Puzzles with one clue exchanged for another, in random order.
     fn neighbours(&mut self, here: &[u8], random: &mut ChaCha8Rng) -> Result<Vec<Vec<u8>>, Cancelled> {
         let clues: Vec<usize> = (0..here.len()).filter(|&cell| here[cell] != 0).collect();
-        let mut houses = Houses::of(Order::NINE, here);
+        let mut houses = HouseDigits::of(Order::NINE, here);
         self.batch.clear();
         self.batch.push_many(|out| {
             for _ in 0..EXCHANGES {

@@ -8,22 +8,7 @@ use super::position::bits;
 use super::subsets::{Eligible, mask_of};
 use super::technique::Technique;
 
-/// A fish of two lines.
-pub(super) fn x_wing(hunt: &mut Hunt<'_>) -> bool {
-    fish(hunt, 2, Technique::XWing)
-}
-
-/// A fish of three lines.
-pub(super) fn swordfish(hunt: &mut Hunt<'_>) -> bool {
-    fish(hunt, 3, Technique::Swordfish)
-}
-
-/// A fish of four lines.
-pub(super) fn jellyfish(hunt: &mut Hunt<'_>) -> bool {
-    fish(hunt, 4, Technique::Jellyfish)
-}
-
-fn fish(hunt: &mut Hunt<'_>, degree: usize, technique: Technique) -> bool {
+pub(super) fn fish(hunt: &mut Hunt<'_>, degree: usize, technique: Technique) -> bool {
     let (position, geometry) = (hunt.position, hunt.position.geometry);
     let side = geometry.side;
     for (base, cover) in [(COLUMNS, ROWS), (ROWS, COLUMNS)] {

@@ -3,15 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Ending;
-use super::chains::Workspace;
 use super::position::{Position, bits};
 use super::step::{Candidate, Chain, Implication, Kind, Node, Step, Why};
 use super::technique::{Score, Technique, TechniqueSet};
 use crate::grid::Digit;
-
-/// A function that looks for the first step of some techniques, and writes it into
-/// [`Hunt::found`]. Returns whether there is one.
-pub(super) type Find = fn(&mut Hunt<'_>) -> bool;
 
 /// A digit in a cell by their indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +32,7 @@ pub(super) struct RawImplication {
 
 /// A step by indices, in buffers that are used again.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundStep {
     pub technique: Option<Technique>,
     pub kind: Kind,
     pub rating: u16,
@@ -51,7 +46,7 @@ pub(super) struct Found {
     pub chains: Vec<Vec<RawImplication>>,
 }
 
-impl Found {
+impl FoundStep {
     /// Begins a step, in its lowest rating.
     pub(super) fn begin(&mut self, technique: Technique) {
         self.technique = Some(technique);
@@ -125,8 +120,7 @@ pub(super) struct Hunt<'a> {
     pub allowed: TechniqueSet,
     /// Whether cells, candidates, houses and chains are wanted.
     pub explains: bool,
-    pub found: &'a mut Found,
-    pub work: &'a mut Workspace,
+    pub found: &'a mut FoundStep,
     pub budget: Budget<'a>,
     /// Why the search stopped before its end.
     pub stopped: Option<Ending>,

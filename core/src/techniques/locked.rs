@@ -35,7 +35,7 @@ pub(super) fn claiming(hunt: &mut Hunt<'_>) -> bool {
 
 /// A digit that is confined to where two houses cross.
 #[derive(Clone, Copy)]
-struct Locked {
+struct LockedDigit {
     digit: usize,
     /// The house whose places for the digit all lie in the other.
     from: usize,
@@ -47,7 +47,7 @@ fn search(
     hunt: &mut Hunt<'_>,
     technique: Technique,
     kinds: [(usize, usize); 2],
-    step: fn(&mut Hunt<'_>, Technique, Locked) -> bool,
+    step: fn(&mut Hunt<'_>, Technique, LockedDigit) -> bool,
 ) -> bool {
     let (position, geometry) = (hunt.position, hunt.position.geometry);
     let side = geometry.side;
@@ -64,7 +64,7 @@ fn search(
                 let to = geometry.house(first, to_kind);
                 if places & !geometry.crossing(from, to) == 0
                     && position.places(to, digit).count_ones() as usize > count
-                    && step(hunt, technique, Locked { digit, from, to })
+                    && step(hunt, technique, LockedDigit { digit, from, to })
                 {
                     return true;
                 }
@@ -75,9 +75,9 @@ fn search(
 }
 
 /// The elimination that leaves one place in another house.
-fn direct(hunt: &mut Hunt<'_>, technique: Technique, locked: Locked) -> bool {
+fn direct(hunt: &mut Hunt<'_>, technique: Technique, locked: LockedDigit) -> bool {
     let (position, geometry) = (hunt.position, hunt.position.geometry);
-    let Locked { digit, from, to } = locked;
+    let LockedDigit { digit, from, to } = locked;
     let kind = from / geometry.side;
     for third in (kind * geometry.side..(kind + 1) * geometry.side).filter(|&third| third != from) {
         let places = position.places(third, digit);
@@ -100,7 +100,7 @@ fn direct(hunt: &mut Hunt<'_>, technique: Technique, locked: Locked) -> bool {
 }
 
 /// The elimination by itself.
-fn eliminate(hunt: &mut Hunt<'_>, technique: Technique, locked: Locked) -> bool {
+fn eliminate(hunt: &mut Hunt<'_>, technique: Technique, locked: LockedDigit) -> bool {
     let geometry = hunt.position.geometry;
     hunt.found.begin(technique);
     for &cell in geometry.cells_of(locked.to) {
@@ -113,7 +113,7 @@ fn eliminate(hunt: &mut Hunt<'_>, technique: Technique, locked: Locked) -> bool 
     true
 }
 
-fn show(hunt: &mut Hunt<'_>, locked: Locked) {
+fn show(hunt: &mut Hunt<'_>, locked: LockedDigit) {
     if hunt.explains {
         let (position, geometry) = (hunt.position, hunt.position.geometry);
         for at in bits(position.places(locked.from, locked.digit)) {

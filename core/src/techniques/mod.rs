@@ -68,188 +68,143 @@ use std::sync::atomic::AtomicBool;
 
 use crate::grid::Order;
 use chains::Workspace;
-use hunt::{Budget, Find, Found, Hunt};
+use hunt::{Budget, FoundStep, Hunt};
 
 pub use position::{DeadEnd, PencilMarkError, Position};
 pub use rating::{Rater, Rating, rate};
 pub use step::{Candidate, Chain, Implication, Kind, Link, Node, Step, Why};
 pub use technique::{Family, NotForSize, Score, ScoreError, Technique, TechniqueError, TechniqueSet};
 
+/// How the first step of some techniques is looked for.
+#[derive(Clone, Copy)]
+enum Find {
+    /// A function that writes it into [`Hunt::found`], and returns whether there is one.
+    Patterns(fn(&mut Hunt<'_>) -> bool),
+    /// The same with the working memory of chains.
+    Chains(fn(&mut Hunt<'_>, &mut Workspace) -> bool),
+    /// The function of a line above finds it too.
+    Above,
+}
+
+/// The most bytes of a name.
+const MAX_NAME_BYTES: usize = 32;
+
 /// A line of the registry.
-struct Line {
+struct RegistryLine {
     technique: Technique,
-    name: &'static str,
     title: &'static str,
+    /// The title in lower case with hyphens, and zeros.
+    name: [u8; MAX_NAME_BYTES],
     /// The lowest rating, in tenths.
     base: u16,
     family: Family,
     is_9x9_only: bool,
-    /// The function that looks for it, or none if that of a line above finds it too.
-    find: Option<Find>,
+    find: Find,
 }
 
-/// Shortens the lines of the registry.
+/// A line of the registry.
 const fn line(
     technique: Technique,
-    name: &'static str,
     title: &'static str,
     base: u16,
     family: Family,
-    find: Option<Find>,
-) -> Line {
+    find: Find,
+) -> RegistryLine {
+    let mut name = [0; MAX_NAME_BYTES];
+    let mut at = 0;
+    while at < title.len() {
+        let letter = title.as_bytes()[at].to_ascii_lowercase();
+        name[at] = if letter == b' ' { b'-' } else { letter };
+        at += 1;
+    }
     // Their buffers are for 729 candidates, and the work grows with the fourth power of the side.
     let is_9x9_only = matches!(family, Family::Forcing);
-    Line { technique, name, title, base, family, is_9x9_only, find }
+    RegistryLine { technique, title, name, base, family, is_9x9_only, find }
+}
+
+impl RegistryLine {
+    const fn name(&self) -> &str {
+        match std::str::from_utf8(self.name.split_at(self.title.len()).0) {
+            Ok(name) => name,
+            Err(_) => self.title,
+        }
+    }
 }
 
 /// Every technique, in the order in which they are tried and in which [`Technique`] has them.
-static REGISTRY: &[Line] = {
+static REGISTRY: [RegistryLine; 38] = {
     use Family as F;
+    use Find::{Above, Chains as C, Patterns as P};
     use Technique as T;
-    &[
-        line(T::LastCell, "last-cell", "last cell", 10, F::Singles, Some(singles::last_cell)),
-        line(T::HiddenSingle, "hidden-single", "hidden single", 12, F::Singles, Some(singles::hidden_single)),
-        line(
-            T::DirectPointing,
-            "direct-pointing",
-            "direct pointing",
-            17,
-            F::Direct,
-            Some(locked::direct_pointing),
-        ),
-        line(
-            T::DirectClaiming,
-            "direct-claiming",
-            "direct claiming",
-            19,
-            F::Direct,
-            Some(locked::direct_claiming),
-        ),
+    use chains::dynamic;
+    use exclusion::aligned_pair;
+    use fish::fish;
+    use grave::bivalue_universal_grave;
+    use subsets::{direct_hidden, hidden, naked};
+    use wings::wing;
+    [
+        line(T::LastCell, "last cell", 10, F::Singles, P(singles::last_cell)),
+        line(T::HiddenSingle, "hidden single", 12, F::Singles, P(singles::hidden_single)),
+        line(T::DirectPointing, "direct pointing", 17, F::Direct, P(locked::direct_pointing)),
+        line(T::DirectClaiming, "direct claiming", 19, F::Direct, P(locked::direct_claiming)),
         line(
             T::DirectHiddenPair,
-            "direct-hidden-pair",
             "direct hidden pair",
             20,
             F::Direct,
-            Some(subsets::direct_hidden_pair),
+            P(|hunt| direct_hidden(hunt, 2, T::DirectHiddenPair)),
         ),
-        line(T::NakedSingle, "naked-single", "naked single", 23, F::Singles, Some(singles::naked_single)),
+        line(T::NakedSingle, "naked single", 23, F::Singles, P(singles::naked_single)),
         line(
             T::DirectHiddenTriplet,
-            "direct-hidden-triplet",
             "direct hidden triplet",
             25,
             F::Direct,
-            Some(subsets::direct_hidden_triplet),
+            P(|hunt| direct_hidden(hunt, 3, T::DirectHiddenTriplet)),
         ),
-        line(T::Pointing, "pointing", "pointing", 26, F::Locked, Some(locked::pointing)),
-        line(T::Claiming, "claiming", "claiming", 28, F::Locked, Some(locked::claiming)),
-        line(T::NakedPair, "naked-pair", "naked pair", 30, F::Subsets, Some(subsets::naked_pair)),
-        line(T::XWing, "x-wing", "X-wing", 32, F::Fish, Some(fish::x_wing)),
-        line(T::HiddenPair, "hidden-pair", "hidden pair", 34, F::Subsets, Some(subsets::hidden_pair)),
-        line(T::NakedTriplet, "naked-triplet", "naked triplet", 36, F::Subsets, Some(subsets::naked_triplet)),
-        line(T::Swordfish, "swordfish", "swordfish", 38, F::Fish, Some(fish::swordfish)),
-        line(
-            T::HiddenTriplet,
-            "hidden-triplet",
-            "hidden triplet",
-            40,
-            F::Subsets,
-            Some(subsets::hidden_triplet),
-        ),
-        line(T::XyWing, "xy-wing", "XY-wing", 42, F::Wings, Some(wings::xy_wing)),
-        line(T::XyzWing, "xyz-wing", "XYZ-wing", 44, F::Wings, Some(wings::xyz_wing)),
-        line(
-            T::UniqueRectangle,
-            "unique-rectangle",
-            "unique rectangle",
-            45,
-            F::Uniqueness,
-            Some(unique::unique_loop),
-        ),
-        line(T::UniqueLoop, "unique-loop", "unique loop", 46, F::Uniqueness, None),
-        line(T::NakedQuad, "naked-quad", "naked quad", 50, F::Subsets, Some(subsets::naked_quad)),
-        line(T::Jellyfish, "jellyfish", "jellyfish", 52, F::Fish, Some(fish::jellyfish)),
-        line(T::HiddenQuad, "hidden-quad", "hidden quad", 54, F::Subsets, Some(subsets::hidden_quad)),
+        line(T::Pointing, "pointing", 26, F::Locked, P(locked::pointing)),
+        line(T::Claiming, "claiming", 28, F::Locked, P(locked::claiming)),
+        line(T::NakedPair, "naked pair", 30, F::Subsets, P(|hunt| naked(hunt, 2, T::NakedPair))),
+        line(T::XWing, "X-wing", 32, F::Fish, P(|hunt| fish(hunt, 2, T::XWing))),
+        line(T::HiddenPair, "hidden pair", 34, F::Subsets, P(|hunt| hidden(hunt, 2, T::HiddenPair))),
+        line(T::NakedTriplet, "naked triplet", 36, F::Subsets, P(|hunt| naked(hunt, 3, T::NakedTriplet))),
+        line(T::Swordfish, "swordfish", 38, F::Fish, P(|hunt| fish(hunt, 3, T::Swordfish))),
+        line(T::HiddenTriplet, "hidden triplet", 40, F::Subsets, P(|hunt| hidden(hunt, 3, T::HiddenTriplet))),
+        line(T::XyWing, "XY-wing", 42, F::Wings, P(|hunt| wing(hunt, 2, T::XyWing))),
+        line(T::XyzWing, "XYZ-wing", 44, F::Wings, P(|hunt| wing(hunt, 3, T::XyzWing))),
+        line(T::UniqueRectangle, "unique rectangle", 45, F::Uniqueness, P(unique::unique_loop)),
+        line(T::UniqueLoop, "unique loop", 46, F::Uniqueness, Above),
+        line(T::NakedQuad, "naked quad", 50, F::Subsets, P(|hunt| naked(hunt, 4, T::NakedQuad))),
+        line(T::Jellyfish, "jellyfish", 52, F::Fish, P(|hunt| fish(hunt, 4, T::Jellyfish))),
+        line(T::HiddenQuad, "hidden quad", 54, F::Subsets, P(|hunt| hidden(hunt, 4, T::HiddenQuad))),
         line(
             T::BivalueUniversalGrave,
-            "bivalue-universal-grave",
             "bivalue universal grave",
             56,
             F::Uniqueness,
-            Some(grave::bivalue_universal_grave),
+            P(bivalue_universal_grave),
         ),
-        line(
-            T::AlignedPairExclusion,
-            "aligned-pair-exclusion",
-            "aligned pair exclusion",
-            62,
-            F::Exclusion,
-            Some(exclusion::aligned_pair),
-        ),
-        line(T::XCycle, "x-cycle", "X-cycle", 65, F::Chains, Some(chains::single_chain)),
-        line(T::YCycle, "y-cycle", "Y-cycle", 65, F::Chains, None),
-        line(T::TurbotFish, "turbot-fish", "turbot fish", 66, F::Chains, None),
-        line(T::ForcingXChain, "forcing-x-chain", "forcing X-chain", 66, F::Chains, None),
-        line(T::BidirectionalCycle, "bidirectional-cycle", "bidirectional cycle", 70, F::Chains, None),
-        line(T::ForcingChain, "forcing-chain", "forcing chain", 70, F::Chains, None),
-        line(
-            T::NishioForcingChains,
-            "nishio-forcing-chains",
-            "Nishio forcing chains",
-            75,
-            F::Forcing,
-            Some(chains::dynamic::nishio),
-        ),
-        line(
-            T::CellForcingChains,
-            "cell-forcing-chains",
-            "cell forcing chains",
-            80,
-            F::Forcing,
-            Some(chains::multiple),
-        ),
-        line(T::RegionForcingChains, "region-forcing-chains", "region forcing chains", 80, F::Forcing, None),
-        line(
-            T::DynamicForcingChains,
-            "dynamic-forcing-chains",
-            "dynamic forcing chains",
-            85,
-            F::Forcing,
-            Some(chains::dynamic::dynamic),
-        ),
+        line(T::AlignedPairExclusion, "aligned pair exclusion", 62, F::Exclusion, P(aligned_pair)),
+        line(T::XCycle, "X-cycle", 65, F::Chains, C(chains::single_chain)),
+        line(T::YCycle, "Y-cycle", 65, F::Chains, Above),
+        line(T::TurbotFish, "turbot fish", 66, F::Chains, Above),
+        line(T::ForcingXChain, "forcing X-chain", 66, F::Chains, Above),
+        line(T::BidirectionalCycle, "bidirectional cycle", 70, F::Chains, Above),
+        line(T::ForcingChain, "forcing chain", 70, F::Chains, Above),
+        line(T::NishioForcingChains, "Nishio forcing chains", 75, F::Forcing, C(dynamic::nishio)),
+        line(T::CellForcingChains, "cell forcing chains", 80, F::Forcing, C(chains::multiple)),
+        line(T::RegionForcingChains, "region forcing chains", 80, F::Forcing, Above),
+        line(T::DynamicForcingChains, "dynamic forcing chains", 85, F::Forcing, C(dynamic::dynamic)),
         line(
             T::DynamicForcingChainsPlus,
-            "dynamic-forcing-chains-plus",
             "dynamic forcing chains plus",
             90,
             F::Forcing,
-            Some(chains::dynamic::dynamic_plus),
+            C(dynamic::dynamic_plus),
         ),
-        line(
-            T::NestedForcingChains,
-            "nested-forcing-chains",
-            "nested forcing chains",
-            95,
-            F::Forcing,
-            Some(chains::dynamic::nested),
-        ),
-        line(
-            T::NestedMultipleChains,
-            "nested-multiple-chains",
-            "nested multiple chains",
-            100,
-            F::Forcing,
-            Some(chains::dynamic::nested_multiple),
-        ),
-        line(
-            T::NestedDynamicChains,
-            "nested-dynamic-chains",
-            "nested dynamic chains",
-            105,
-            F::Forcing,
-            Some(chains::dynamic::nested_dynamic),
-        ),
+        line(T::NestedForcingChains, "nested forcing chains", 95, F::Forcing, C(dynamic::nested)),
+        line(T::NestedMultipleChains, "nested multiple chains", 100, F::Forcing, C(dynamic::nested_multiple)),
+        line(T::NestedDynamicChains, "nested dynamic chains", 105, F::Forcing, C(dynamic::nested_dynamic)),
     ]
 };
 
@@ -312,7 +267,7 @@ impl fmt::Display for Ending {
 /// The search for steps, with buffers for any number of puzzles.
 #[derive(Debug, Default)]
 struct Explorer {
-    found: Found,
+    found: FoundStep,
     work: Workspace,
 }
 
@@ -335,16 +290,17 @@ impl Explorer {
             allowed: options.techniques,
             explains,
             found: &mut self.found,
-            work: &mut self.work,
             budget,
             stopped: None,
         };
         let mut result = Err(Ending::Beyond);
         for (at, line) in REGISTRY.iter().enumerate() {
-            let Some(find) = line.find else { continue };
-            let is_found_too = |other: &&Line| other.find.is_none();
+            if matches!(line.find, Find::Above) {
+                continue;
+            }
+            let is_found_too = |other: &&RegistryLine| matches!(other.find, Find::Above);
             let group = 1 + REGISTRY[at + 1..].iter().take_while(is_found_too).count();
-            let is_allowed = |line: &Line| {
+            let is_allowed = |line: &RegistryLine| {
                 hunt.allowed.contains(line.technique)
                     && (!line.is_9x9_only || position.order() == Order::NINE)
             };
@@ -355,7 +311,12 @@ impl Explorer {
                 result = Err(Ending::Above(limit));
                 break;
             }
-            if find(&mut hunt) {
+            let is_found = match line.find {
+                Find::Patterns(find) => find(&mut hunt),
+                Find::Chains(find) => find(&mut hunt, &mut self.work),
+                Find::Above => false,
+            };
+            if is_found {
                 result = match options.up_to {
                     Some(limit) if hunt.found.rating > limit.tenths() => Err(Ending::Above(limit)),
                     _ => Ok(()),

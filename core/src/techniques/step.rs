@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::technique::{Score, Technique};
-use crate::grid::{Cell, Digit, House, HouseKind};
+use crate::counted::listed;
+use crate::grid::{Cell, Digit, House};
 
 /// A digit in a cell: one that may still stand there, or one that is placed. Prints as
 /// `7 at (2, 3)`.
@@ -200,21 +201,5 @@ impl Step {
 
 /// A list in words: `a`, `a and b`, `a, b and c`.
 pub(super) fn and<T: fmt::Display>(items: &[T]) -> String {
-    match items {
-        [] => String::new(),
-        [one] => one.to_string(),
-        [rest @ .., last] => {
-            let rest: Vec<String> = rest.iter().map(ToString::to_string).collect();
-            format!("{} and {last}", rest.join(", "))
-        }
-    }
-}
-
-/// A house's kind as a word.
-pub(super) const fn kind_word(kind: HouseKind) -> &'static str {
-    match kind {
-        HouseKind::Row => "row",
-        HouseKind::Column => "column",
-        HouseKind::Box => "box",
-    }
+    listed(items, "and")
 }

@@ -11,46 +11,6 @@ use super::technique::Technique;
 /// The largest set that is looked for.
 pub(super) const MAX_DEGREE: usize = 4;
 
-/// Two cells with two candidates.
-pub(super) fn naked_pair(hunt: &mut Hunt<'_>) -> bool {
-    naked(hunt, 2, Technique::NakedPair)
-}
-
-/// Three cells with three candidates.
-pub(super) fn naked_triplet(hunt: &mut Hunt<'_>) -> bool {
-    naked(hunt, 3, Technique::NakedTriplet)
-}
-
-/// Four cells with four candidates.
-pub(super) fn naked_quad(hunt: &mut Hunt<'_>) -> bool {
-    naked(hunt, 4, Technique::NakedQuad)
-}
-
-/// Two digits with two places.
-pub(super) fn hidden_pair(hunt: &mut Hunt<'_>) -> bool {
-    hidden(hunt, 2, Technique::HiddenPair)
-}
-
-/// Three digits with three places.
-pub(super) fn hidden_triplet(hunt: &mut Hunt<'_>) -> bool {
-    hidden(hunt, 3, Technique::HiddenTriplet)
-}
-
-/// Four digits with four places.
-pub(super) fn hidden_quad(hunt: &mut Hunt<'_>) -> bool {
-    hidden(hunt, 4, Technique::HiddenQuad)
-}
-
-/// Two digits with two places, and one left for another digit.
-pub(super) fn direct_hidden_pair(hunt: &mut Hunt<'_>) -> bool {
-    direct_hidden(hunt, 2, Technique::DirectHiddenPair)
-}
-
-/// Three digits with three places, and one left for another digit.
-pub(super) fn direct_hidden_triplet(hunt: &mut Hunt<'_>) -> bool {
-    direct_hidden(hunt, 3, Technique::DirectHiddenTriplet)
-}
-
 /// Masks of two to `degree` bits with their index, in a fixed array: what can be part of a set.
 pub(super) struct Eligible {
     items: [(usize, u32); 32],
@@ -115,7 +75,7 @@ pub(super) fn mask_of(indices: &[usize]) -> u32 {
     indices.iter().fold(0, |mask, &index| mask | 1 << index)
 }
 
-fn naked(hunt: &mut Hunt<'_>, degree: usize, technique: Technique) -> bool {
+pub(super) fn naked(hunt: &mut Hunt<'_>, degree: usize, technique: Technique) -> bool {
     let (position, geometry) = (hunt.position, hunt.position.geometry);
     for house in geometry.boxes_columns_rows() {
         if usize::from(position.blanks_in[house]) < 2 * degree {
@@ -153,7 +113,7 @@ fn naked(hunt: &mut Hunt<'_>, degree: usize, technique: Technique) -> bool {
     false
 }
 
-fn hidden(hunt: &mut Hunt<'_>, degree: usize, technique: Technique) -> bool {
+pub(super) fn hidden(hunt: &mut Hunt<'_>, degree: usize, technique: Technique) -> bool {
     let (position, geometry) = (hunt.position, hunt.position.geometry);
     for house in geometry.boxes_columns_rows() {
         if usize::from(position.blanks_in[house]) <= 2 * degree {
@@ -189,7 +149,7 @@ fn hidden(hunt: &mut Hunt<'_>, degree: usize, technique: Technique) -> bool {
     false
 }
 
-fn direct_hidden(hunt: &mut Hunt<'_>, degree: usize, technique: Technique) -> bool {
+pub(super) fn direct_hidden(hunt: &mut Hunt<'_>, degree: usize, technique: Technique) -> bool {
     let (position, geometry) = (hunt.position, hunt.position.geometry);
     for house in geometry.boxes_columns_rows() {
         if usize::from(position.blanks_in[house]) <= degree {

@@ -141,55 +141,24 @@ pub enum Technique {
 
 impl Technique {
     /// Every technique, in the order in which they are tried.
-    pub const ALL: [Self; 38] = [
-        Self::LastCell,
-        Self::HiddenSingle,
-        Self::DirectPointing,
-        Self::DirectClaiming,
-        Self::DirectHiddenPair,
-        Self::NakedSingle,
-        Self::DirectHiddenTriplet,
-        Self::Pointing,
-        Self::Claiming,
-        Self::NakedPair,
-        Self::XWing,
-        Self::HiddenPair,
-        Self::NakedTriplet,
-        Self::Swordfish,
-        Self::HiddenTriplet,
-        Self::XyWing,
-        Self::XyzWing,
-        Self::UniqueRectangle,
-        Self::UniqueLoop,
-        Self::NakedQuad,
-        Self::Jellyfish,
-        Self::HiddenQuad,
-        Self::BivalueUniversalGrave,
-        Self::AlignedPairExclusion,
-        Self::XCycle,
-        Self::YCycle,
-        Self::TurbotFish,
-        Self::ForcingXChain,
-        Self::BidirectionalCycle,
-        Self::ForcingChain,
-        Self::NishioForcingChains,
-        Self::CellForcingChains,
-        Self::RegionForcingChains,
-        Self::DynamicForcingChains,
-        Self::DynamicForcingChainsPlus,
-        Self::NestedForcingChains,
-        Self::NestedMultipleChains,
-        Self::NestedDynamicChains,
-    ];
+    pub const ALL: [Self; 38] = {
+        let mut all = [Self::LastCell; 38];
+        let mut at = 0;
+        while at < all.len() {
+            all[at] = REGISTRY[at].technique;
+            at += 1;
+        }
+        all
+    };
 
-    const fn line(self) -> &'static super::Line {
+    const fn line(self) -> &'static super::RegistryLine {
         &REGISTRY[self as usize]
     }
 
     /// The name on a command line and in data: the title in lower case with hyphens, `x-wing`.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        self.line().name
+        self.line().name()
     }
 
     /// The name in a sentence: `X-wing`, `hidden pair`.

@@ -3,18 +3,7 @@
 use super::hunt::Hunt;
 use super::technique::Technique;
 
-/// A pivot of two candidates and two pincers: one of the pincers holds the digit that they share.
-pub(super) fn xy_wing(hunt: &mut Hunt<'_>) -> bool {
-    wing(hunt, 2, Technique::XyWing)
-}
-
-/// A pivot of three candidates and two pincers: one of the three cells holds the digit that they
-/// share.
-pub(super) fn xyz_wing(hunt: &mut Hunt<'_>) -> bool {
-    wing(hunt, 3, Technique::XyzWing)
-}
-
-fn wing(hunt: &mut Hunt<'_>, degree: u32, technique: Technique) -> bool {
+pub(super) fn wing(hunt: &mut Hunt<'_>, degree: u32, technique: Technique) -> bool {
     let (position, geometry) = (hunt.position, hunt.position.geometry);
     let candidates = |cell: usize| position.candidates[cell];
     let mut pincers: Vec<usize> = Vec::with_capacity(geometry.cells);

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::step::{Candidate, Implication, Kind, Step, and, kind_word};
+use super::step::{Candidate, Implication, Kind, Step, and};
 use super::technique::{Family, Technique as T};
-use crate::grid::{Cell, House};
+use crate::counted::listed;
+use crate::grid::{Cell, House, HouseKind};
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -15,14 +16,7 @@ impl fmt::Display for Step {
 
 /// A list of alternatives in words: `a`, `a or b`, `a, b or c`.
 fn or<T: fmt::Display>(items: &[T]) -> String {
-    match items {
-        [] => String::new(),
-        [one] => one.to_string(),
-        [rest @ .., last] => {
-            let rest: Vec<String> = rest.iter().map(ToString::to_string).collect();
-            format!("{} or {last}", rest.join(", "))
-        }
-    }
+    listed(items, "or")
 }
 
 /// Houses of one kind in words: `rows 2 and 5`.
@@ -31,11 +25,8 @@ fn houses(houses: &[House]) -> String {
     if houses.len() == 1 {
         return first.to_string();
     }
-    let plural = match kind_word(first.kind()) {
-        "box" => "boxes",
-        "row" => "rows",
-        _ => "columns",
-    };
+    let plural =
+        if first.kind() == HouseKind::Box { "boxes".to_owned() } else { format!("{}s", first.kind()) };
     let numbers: Vec<usize> = houses.iter().map(|house| house.number()).collect();
     format!("{plural} {}", and(&numbers))
 }
@@ -102,8 +93,8 @@ impl Step {
             ),
             T::XWing | T::Swordfish | T::Jellyfish => {
                 let (base, cover) = self.houses.split_at(self.houses.len() / 2);
-                let base_kind = base.first().map_or("", |house| kind_word(house.kind()));
-                let cover_kind = cover.first().map_or("", |house| kind_word(house.kind()));
+                let kind = |of: &[House]| of.first().map_or(String::new(), |house| house.kind().to_string());
+                let (base_kind, cover_kind) = (kind(base), kind(cover));
                 format!(
                     "In {}, {digits} can only be in {}, so these {base_kind}s take the {digits} of {} {cover_kind}s. \
                      Elsewhere in the {cover_kind}s, {effect}.",

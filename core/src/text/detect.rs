@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::alphabet::Codec;
 use super::cell::read_cell;
-use super::layout::{Converter, Found, Refusal, ambiguous_zeros, layout_of, zeros_may_be_values};
+use super::layout::{Converter, FoundLayout, Refusal, ambiguous_zeros, layout_of, zeros_may_be_values};
 use super::lines::{characters, count_characters, is_excel_line, is_no_puzzle, puzzle_lines};
 use super::misfit::Misfit;
 use super::recognise::{
@@ -227,7 +227,7 @@ fn are_grids_of_one(text: &[u8], hint: &Hint) -> bool {
 
 /// Converts a text in whose lines fewer puzzles can be read as they are, or that is a list with
 /// comments or separators that no list may have.
-fn if_better(found: Found, format: &Format, text: &[u8]) -> Option<Found> {
+fn if_better(found: FoundLayout, format: &Format, text: &[u8]) -> Option<FoundLayout> {
     let mut records = Records::new(format, text, 1);
     let mut puzzle = Grid::empty(format.order);
     let (mut good, mut bad) = (0, 0);
@@ -243,7 +243,7 @@ fn if_better(found: Found, format: &Format, text: &[u8]) -> Option<Found> {
 }
 
 /// The format of a text that is converted to lines.
-fn converted(found: &Found) -> Result<Preamble, FormatError> {
+fn converted(found: &FoundLayout) -> Result<Preamble, FormatError> {
     let (order, alphabet) = (found.order(), found.alphabet().clone());
     let mut format = Format::new(found.notation(), order, alphabet)?;
     format.columns.solution = None;

@@ -38,16 +38,16 @@ const OBJECTS_SEEN: usize = 64;
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The number that a cell is, from 0 on, or `None` for what is no cell.
-type Value = Option<u32>;
+type CellNumber = Option<u32>;
 
 /// The value of a member.
-enum Cells<'a> {
+enum MemberCells<'a> {
     Text(Cow<'a, str>),
     /// The values of an array, 0 for `null`.
-    Values(Vec<Value>),
+    Values(Vec<CellNumber>),
     /// The cells of an array of texts.
     Symbols(String),
-    Number(Value),
+    Number(CellNumber),
     Null,
     /// Something that is no puzzle.
     Other,
@@ -55,15 +55,15 @@ enum Cells<'a> {
 
 /// The members of one object that are asked for.
 struct Members<'a, S> {
-    puzzle: Option<Cells<'a>>,
+    puzzle: Option<MemberCells<'a>>,
     solution: Option<S>,
 }
 
 /// All members of an object, as they follow each other.
-struct Object<'a>(Vec<(Text<'a>, Cells<'a>)>);
+struct Object<'a>(Vec<(Text<'a>, MemberCells<'a>)>);
 
 /// What a member holds in the first objects.
-struct Seen<'a> {
+struct SeenMember<'a> {
     name: Cow<'a, str>,
     /// The order of each value that has as many cells as a puzzle.
     orders: Vec<Order>,
@@ -77,52 +77,52 @@ struct Seen<'a> {
     others: usize,
 }
 
-impl<'de> Deserialize<'de> for Cells<'de> {
+impl<'de> Deserialize<'de> for MemberCells<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct CellsVisitor;
         impl<'de> Visitor<'de> for CellsVisitor {
-            type Value = Cells<'de>;
+            type Value = MemberCells<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a value")
             }
 
             fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Cells::Text(Cow::Borrowed(text)))
+                Ok(MemberCells::Text(Cow::Borrowed(text)))
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
                 let text = if text.contains('\n') { cells_of_lines(text) } else { text.to_owned() };
-                Ok(Cells::Text(Cow::Owned(text)))
+                Ok(MemberCells::Text(Cow::Owned(text)))
             }
 
             fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
-                Ok(Cells::Number(u32::try_from(value).ok()))
+                Ok(MemberCells::Number(u32::try_from(value).ok()))
             }
 
             fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
-                Ok(Cells::Number(if value == -1 { Some(0) } else { u32::try_from(value).ok() }))
+                Ok(MemberCells::Number(if value == -1 { Some(0) } else { u32::try_from(value).ok() }))
             }
 
             fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
                 // Larger ones than any cell are told, too.
-                Ok(Cells::Number(
+                Ok(MemberCells::Number(
                     cell::value(value)
                         .map_or_else(|| value.to_string().parse().ok(), |cell| Some(cell.into())),
                 ))
             }
 
             fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(Cells::Number(None))
+                Ok(MemberCells::Number(None))
             }
 
             fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(Cells::Null)
+                Ok(MemberCells::Null)
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
                 let mut array = Array::default();
-                while let Some(part) = parts.next_element::<Cells<'de>>()? {
+                while let Some(part) = parts.next_element::<MemberCells<'de>>()? {
                     array.push(part);
                 }
                 Ok(array.cells())
@@ -130,7 +130,7 @@ impl<'de> Deserialize<'de> for Cells<'de> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Cells::Other)
+                Ok(MemberCells::Other)
             }
         }
         deserializer.deserialize_any(CellsVisitor)
@@ -154,7 +154,7 @@ fn cells_of_lines(text: &str) -> String {
 #[derive(Default)]
 struct Array {
     /// The values, as long as there are no others.
-    values: Vec<Value>,
+    values: Vec<CellNumber>,
     /// The symbols, once there is one, with a `.` for each blank.
     symbols: String,
     elements: usize,
@@ -166,19 +166,19 @@ struct Array {
 }
 
 impl Array {
-    fn push(&mut self, element: Cells<'_>) {
+    fn push(&mut self, element: MemberCells<'_>) {
         let width = match element {
-            Cells::Number(value) => self.push_values(&[value]),
-            Cells::Null => self.push_values(&[Some(0)]),
-            Cells::Values(values) => self.push_values(&values),
-            Cells::Text(text) if matches!(&*text, "" | " " | ".") => self.push_values(&[Some(0)]),
-            Cells::Text(text) => {
+            MemberCells::Number(value) => self.push_values(&[value]),
+            MemberCells::Null => self.push_values(&[Some(0)]),
+            MemberCells::Values(values) => self.push_values(&values),
+            MemberCells::Text(text) if matches!(&*text, "" | " " | ".") => self.push_values(&[Some(0)]),
+            MemberCells::Text(text) => {
                 let width = self.push_symbols(&text);
                 self.has_rows |= width > 1;
                 width
             }
-            Cells::Symbols(symbols) => self.push_symbols(&symbols),
-            Cells::Other => {
+            MemberCells::Symbols(symbols) => self.push_symbols(&symbols),
+            MemberCells::Other => {
                 self.is_bad = true;
                 1
             }
@@ -191,7 +191,7 @@ impl Array {
     }
 
     /// Appends cells that are values, and returns their number.
-    fn push_values(&mut self, values: &[Value]) -> usize {
+    fn push_values(&mut self, values: &[CellNumber]) -> usize {
         if self.symbols.is_empty() {
             self.values.extend_from_slice(values);
         } else {
@@ -209,20 +209,20 @@ impl Array {
     }
 
     /// Appends values as symbols. Only 0 is the same in all alphabets.
-    fn push_blanks(&mut self, values: &[Value]) {
+    fn push_blanks(&mut self, values: &[CellNumber]) {
         self.is_bad |= values.iter().any(|&value| value != Some(0));
         self.symbols.extend(values.iter().map(|_| '.'));
     }
 
-    fn cells<'a>(self) -> Cells<'a> {
+    fn cells<'a>(self) -> MemberCells<'a> {
         // Texts are the rows of a puzzle if there are as many as each has cells; others are a list.
         let is_list = (self.has_rows && self.elements != self.width) || self.is_list_of_4x4();
         if self.is_bad || is_list {
-            Cells::Other
+            MemberCells::Other
         } else if self.symbols.is_empty() {
-            Cells::Values(self.values)
+            MemberCells::Values(self.values)
         } else {
-            Cells::Symbols(self.symbols)
+            MemberCells::Symbols(self.symbols)
         }
     }
 
@@ -287,7 +287,10 @@ impl<'a, S: Deserialize<'a>> Members<'a, S> {
 }
 
 /// The value of the puzzle in the object of a line, and the text of its solution.
-fn read_object<'a>(line: &'a [u8], keys: &Keys) -> Result<(Option<Cells<'a>>, Option<&'a [u8]>), Problem> {
+fn read_object<'a>(
+    line: &'a [u8],
+    keys: &Keys,
+) -> Result<(Option<MemberCells<'a>>, Option<&'a [u8]>), Problem> {
     // Nearly all solutions are strings without escape sequences or `null`, and to take any value as it
     // is written takes longer.
     if let Ok(Members { puzzle, solution }) = Members::<Option<&str>>::read(line, keys) {
@@ -406,17 +409,17 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
         let result = read_object(line, &format.keys).and_then(|(cells, solution)| {
             given = solution;
             match cells {
-                Some(Cells::Text(Cow::Borrowed(text))) => {
+                Some(MemberCells::Text(Cow::Borrowed(text))) => {
                     let cells = text.as_bytes();
                     lines::read_cells(format, cells, puzzle).map_err(|problem| problem.within(line, cells))
                 }
-                Some(Cells::Text(Cow::Owned(text)) | Cells::Symbols(text)) => {
+                Some(MemberCells::Text(Cow::Owned(text)) | MemberCells::Symbols(text)) => {
                     lines::read_cells(format, text.as_bytes(), puzzle)
                 }
-                Some(Cells::Values(values)) => read_values(&values, puzzle),
-                Some(Cells::Number(value)) => read_values(&[value], puzzle),
-                Some(Cells::Null) => read_values(&[Some(0)], puzzle),
-                Some(Cells::Other) | None => Err(Problem::WrongLength),
+                Some(MemberCells::Values(values)) => read_values(&values, puzzle),
+                Some(MemberCells::Number(value)) => read_values(&[value], puzzle),
+                Some(MemberCells::Null) => read_values(&[Some(0)], puzzle),
+                Some(MemberCells::Other) | None => Err(Problem::WrongLength),
             }
         });
         let error = result.err().map(|problem| PuzzleError { problem, line: Some(number) });
@@ -440,9 +443,9 @@ fn text_of_solution(value: &RawValue) -> Option<&[u8]> {
 pub(super) fn read_solution(format: &Format, text: &[u8], solution: &mut Grid) -> Result<(), Problem> {
     if matches!(text.first(), Some(b'[' | b'"')) {
         match serde_json::from_slice(text) {
-            Ok(Cells::Text(text)) => return lines::read_cells(format, text.as_bytes(), solution),
-            Ok(Cells::Symbols(text)) => return lines::read_cells(format, text.as_bytes(), solution),
-            Ok(Cells::Values(values)) => return read_values(&values, solution),
+            Ok(MemberCells::Text(text)) => return lines::read_cells(format, text.as_bytes(), solution),
+            Ok(MemberCells::Symbols(text)) => return lines::read_cells(format, text.as_bytes(), solution),
+            Ok(MemberCells::Values(values)) => return read_values(&values, solution),
             Ok(_) => return Err(Problem::WrongLength),
             // An alphabet may have these characters.
             Err(_) => {}
@@ -452,7 +455,7 @@ pub(super) fn read_solution(format: &Format, text: &[u8], solution: &mut Grid) -
 }
 
 /// Reads the values of cells, 0 for a blank. The column of what is no cell is its number.
-fn read_values(values: &[Value], puzzle: &mut Grid) -> Result<(), Problem> {
+fn read_values(values: &[CellNumber], puzzle: &mut Grid) -> Result<(), Problem> {
     let order = puzzle.order();
     if values.len() != order.cells() {
         return Err(Problem::WrongLength);
@@ -488,8 +491,8 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<(Keys, Option<Order>), Fo
         puzzle_lines(text).take(OBJECTS_SEEN).filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let count = objects.len();
     let members = look_at_members(objects, hint);
-    let first = |holds: &dyn Fn(&Seen<'_>) -> bool| members.iter().find(|member| holds(member));
-    let is_most = |member: &Seen<'_>| 2 * member.puzzles > count;
+    let first = |holds: &dyn Fn(&SeenMember<'_>) -> bool| members.iter().find(|member| holds(member));
+    let is_most = |member: &SeenMember<'_>| 2 * member.puzzles > count;
     let puzzle = match &hint.column {
         Some(column) => {
             // A number is a name too, because members have no numbers.
@@ -501,11 +504,11 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<(Keys, Option<Order>), Fo
             Some(member)
         }
         None => {
-            let is_named = |member: &Seen<'_>| member.is_named(PUZZLE_NAMES);
+            let is_named = |member: &SeenMember<'_>| member.is_named(PUZZLE_NAMES);
             // A name counts unless there are numbers, of which `puzzle` is the name too. If it does
             // not, what is named as solutions are none the less no puzzles.
             let names_other = members.iter().any(is_named);
-            let may_be = |member: &Seen<'_>| !(names_other && member.is_named(SOLUTION_NAMES));
+            let may_be = |member: &SeenMember<'_>| !(names_other && member.is_named(SOLUTION_NAMES));
             first(&|member| is_named(member) && is_most(member))
                 .or_else(|| first(&|member| is_named(member) && (member.cells > 0 || member.others == 0)))
                 .or_else(|| first(&|member| may_be(member) && is_most(member) && member.with_blanks > 0))
@@ -516,8 +519,8 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<(Keys, Option<Order>), Fo
     };
     let Some(puzzle) = puzzle else { return Ok((Keys::default(), None)) };
     let order = most_frequent(puzzle.orders.iter().copied());
-    let is_named = |member: &Seen<'_>| member.name != puzzle.name && member.is_named(SOLUTION_NAMES);
-    let is_solution = |member: &Seen<'_>| {
+    let is_named = |member: &SeenMember<'_>| member.name != puzzle.name && member.is_named(SOLUTION_NAMES);
+    let is_solution = |member: &SeenMember<'_>| {
         let is_filled = member.puzzles > 0 && member.with_blanks == 0;
         member.name != puzzle.name && is_filled && most_frequent(member.orders.iter().copied()) == order
     };
@@ -525,26 +528,26 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<(Keys, Option<Order>), Fo
     let solution = first(&|member| is_named(member) && member.cells > 0)
         .or_else(|| first(&|member| is_named(member) && member.others == 0))
         .or_else(|| first(&is_solution));
-    let name = |member: &Seen<'_>| member.name.clone().into_owned();
+    let name = |member: &SeenMember<'_>| member.name.clone().into_owned();
     Ok((Keys { puzzle: name(puzzle), solution: solution.map(name) }, order))
 }
 
 /// What each member of these objects holds, in the order in which they appear.
-fn look_at_members<'a>(objects: Vec<Object<'a>>, hint: &Hint) -> Vec<Seen<'a>> {
+fn look_at_members<'a>(objects: Vec<Object<'a>>, hint: &Hint) -> Vec<SeenMember<'a>> {
     let mut reader = CellsReader::new(hint);
-    let mut members: Vec<Seen<'a>> = Vec::new();
+    let mut members: Vec<SeenMember<'a>> = Vec::new();
     let mut places = HashMap::new();
     for (Text(name), cells) in objects.into_iter().flat_map(|object| object.0) {
         let place = *places.entry(name.clone()).or_insert(members.len());
         if place == members.len() {
-            members.push(Seen::new(name));
+            members.push(SeenMember::new(name));
         }
         members[place].look_at(&cells, &mut reader, hint);
     }
     members
 }
 
-impl<'a> Seen<'a> {
+impl<'a> SeenMember<'a> {
     const fn new(name: Cow<'a, str>) -> Self {
         Self { name, orders: Vec::new(), puzzles: 0, with_blanks: 0, cells: 0, others: 0 }
     }
@@ -554,23 +557,23 @@ impl<'a> Seen<'a> {
     }
 
     /// Looks at one value.
-    fn look_at(&mut self, cells: &Cells<'_>, reader: &mut CellsReader, hint: &Hint) {
+    fn look_at(&mut self, cells: &MemberCells<'_>, reader: &mut CellsReader, hint: &Hint) {
         let mut look_at_text = |text: &str| {
             self.cells += usize::from(!text.is_empty());
             let order = reader.order(text.as_bytes())?;
             Some((order, true, reader.is_filled(text.as_bytes(), order)))
         };
         let (order, is_readable, is_filled) = match cells {
-            Cells::Text(text) => {
+            MemberCells::Text(text) => {
                 let Some(seen) = look_at_text(text) else { return };
                 seen
             }
-            Cells::Symbols(text) => {
+            MemberCells::Symbols(text) => {
                 let Some(seen) = look_at_text(text) else { return };
                 seen
             }
-            Cells::Values(values) if are_no_cells(values) => return self.others += 1,
-            Cells::Values(values) => {
+            MemberCells::Values(values) if are_no_cells(values) => return self.others += 1,
+            MemberCells::Values(values) => {
                 self.cells += usize::from(!values.is_empty());
                 let order = Order::from_cells(values.len()).filter(|order| order.cells() > 1);
                 let Some(order) = order else { return };
@@ -578,8 +581,8 @@ impl<'a> Seen<'a> {
                     && hint.order.is_none_or(|wanted| wanted == order);
                 (order, is_readable, !values.contains(&Some(0)))
             }
-            Cells::Number(_) | Cells::Other => return self.others += 1,
-            Cells::Null => return,
+            MemberCells::Number(_) | MemberCells::Other => return self.others += 1,
+            MemberCells::Null => return,
         };
         self.orders.push(order);
         self.puzzles += usize::from(is_readable);
@@ -591,8 +594,8 @@ impl<'a> Seen<'a> {
 pub(super) fn texts(text: &[u8], keys: &Keys) -> Vec<Vec<u8>> {
     let objects = puzzle_lines(text).take(OBJECTS_SEEN).filter_map(|line| read_object(line, keys).ok());
     let texts = objects.filter_map(|(puzzle, _)| match puzzle {
-        Some(Cells::Text(text)) => Some(text.into_owned().into_bytes()),
-        Some(Cells::Symbols(text)) => Some(text.into_bytes()),
+        Some(MemberCells::Text(text)) => Some(text.into_owned().into_bytes()),
+        Some(MemberCells::Symbols(text)) => Some(text.into_bytes()),
         _ => None,
     });
     texts.collect()
@@ -602,14 +605,16 @@ pub(super) fn texts(text: &[u8], keys: &Keys) -> Vec<Vec<u8>> {
 pub(super) fn has_values(text: &[u8], keys: &Keys) -> bool {
     let mut objects = puzzle_lines(text).take(OBJECTS_SEEN).filter_map(|line| read_object(line, keys).ok());
     objects.any(|(puzzle, _)| match puzzle {
-        Some(Cells::Values(values)) => Order::from_cells(values.len()).is_some() && !are_no_cells(&values),
+        Some(MemberCells::Values(values)) => {
+            Order::from_cells(values.len()).is_some() && !are_no_cells(&values)
+        }
         _ => false,
     })
 }
 
 /// Whether most values of an array are no cells of any puzzle, so that it holds something else.
-fn are_no_cells(values: &[Value]) -> bool {
-    let is_cell = |value: &&Value| value.is_some_and(|value| value as usize <= MAX_SIDE);
+fn are_no_cells(values: &[CellNumber]) -> bool {
+    let is_cell = |value: &&CellNumber| value.is_some_and(|value| value as usize <= MAX_SIDE);
     2 * values.iter().filter(is_cell).count() < values.len()
 }
 

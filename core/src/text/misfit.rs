@@ -15,12 +15,12 @@ use crate::grid::Order;
 pub struct Misfit {
     /// The first line with something on it, or the one that is meant, from 1.
     line: u64,
-    what: What,
+    what: Resemblance,
 }
 
 /// What the text seems to be instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum What {
+enum Resemblance {
     /// Cells, but not as many as a puzzle has.
     Cells { cells: usize, nearest: Order },
     /// The cells of a puzzle on a line, in so many groups.
@@ -64,10 +64,10 @@ impl Misfit {
             return Some(candidates);
         }
         if let Some(refusal) = refusal.filter(|refusal| **refusal != Refusal::Nothing) {
-            let what = match What::find(format, text) {
-                rows @ What::Rows { .. } if matches!(refusal, Refusal::OtherSize(_)) => rows,
+            let what = match Resemblance::find(format, text) {
+                rows @ Resemblance::Rows { .. } if matches!(refusal, Refusal::OtherSize(_)) => rows,
                 what if *refusal == Refusal::Far => what,
-                _ => What::Layout(refusal.clone()),
+                _ => Resemblance::Layout(refusal.clone()),
             };
             return Some(Self { line: 1, what });
         }
@@ -76,19 +76,19 @@ impl Misfit {
         if has_puzzles || is_values || puzzle_lines(text).next().is_none() {
             return None;
         }
-        Some(Self { line: first_line_number(text), what: What::find(format, text) })
+        Some(Self { line: first_line_number(text), what: Resemblance::find(format, text) })
     }
 
     /// The misfit of a text that is positions with candidates.
     fn of_candidates(text: &[u8], goes_on: bool) -> Option<Self> {
         let damage = MarkedText::find(text, goes_on)?.damage;
         let line = damage.as_ref().map_or_else(|| first_line_number(text), |damage| damage.line);
-        Some(Self { line, what: What::Candidates(damage) })
+        Some(Self { line, what: Resemblance::Candidates(damage) })
     }
 
     /// The misfit of a text that is nothing but positions with candidates.
     pub(super) fn of_only_candidates(text: &[u8], goes_on: bool) -> Option<Self> {
-        Self::of_candidates(text, goes_on).filter(|misfit| misfit.what == What::Candidates(None))
+        Self::of_candidates(text, goes_on).filter(|misfit| misfit.what == Resemblance::Candidates(None))
     }
 
     /// The misfit of a text, with all that is above its puzzles, that has carriage returns for line
@@ -97,14 +97,14 @@ impl Misfit {
         let line = sample.trim_ascii();
         let may_be_read = format.notation == Notation::Jsonl || format.notation.facts().shows_puzzles;
         (!may_be_read && !line.contains(&b'\n') && line.contains(&b'\r'))
-            .then_some(Self { line: 1, what: What::CarriageReturns })
+            .then_some(Self { line: 1, what: Resemblance::CarriageReturns })
     }
 
     /// Whether it may be a text of puzzles all the same, in a notation, size or column that was not
     /// recognised.
     #[must_use]
     pub const fn may_have_puzzles(&self) -> bool {
-        use What::{Cells, Grid, Layout, Objects, Rows, Words};
+        use Resemblance::{Cells, Grid, Layout, Objects, Rows, Words};
         matches!(self.what, Cells { .. } | Grid { .. } | Rows { .. } | Layout(_) | Objects | Words { .. })
     }
 
@@ -112,13 +112,13 @@ impl Misfit {
     /// puzzle has others behind it, which would be lost.
     #[must_use]
     pub const fn is_of_line_ends(&self) -> bool {
-        matches!(self.what, What::CarriageReturns)
+        matches!(self.what, Resemblance::CarriageReturns)
     }
 
     /// Whether the text is rows of a size that no puzzle here has, of which none can be one.
     #[must_use]
     pub const fn is_of_other_size(&self) -> bool {
-        matches!(self.what, What::Rows { .. } | What::Layout(Refusal::OtherSize(_)))
+        matches!(self.what, Resemblance::Rows { .. } | Resemblance::Layout(Refusal::OtherSize(_)))
     }
 
     /// The same misfit with its line number increased by `lines`, which precede the text.
@@ -142,7 +142,7 @@ fn first_line_number(text: &[u8]) -> u64 {
     1 + index.unwrap_or(0) as u64
 }
 
-impl What {
+impl Resemblance {
     fn find(format: &Format, text: &[u8]) -> Self {
         let lines = || puzzle_lines(text).take(LINES_SEEN);
         let first = lines().next().unwrap_or_default();
@@ -252,18 +252,18 @@ impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { line, what } = self;
         match what {
-            What::Cells { cells, nearest } => {
+            Resemblance::Cells { cells, nearest } => {
                 write!(f, "Line {line} has {cells} cells; a {nearest} puzzle has {}.", nearest.cells())
             }
-            What::Groups { cells, groups } => write!(
+            Resemblance::Groups { cells, groups } => write!(
                 f,
                 "Line {line} has {cells} cells in {groups} groups; a puzzle on a line has nothing between \
                  its cells."
             ),
-            What::Rows { cells } => {
+            Resemblance::Rows { cells } => {
                 write!(f, "Line {line} is a row of {cells} cells; a row of a puzzle has 4, 9, 16 or 25.")
             }
-            What::Grid { rows, order } => {
+            Resemblance::Grid { rows, order } => {
                 let there_are = there_are(*rows);
                 let side = order.side();
                 write!(
@@ -271,23 +271,23 @@ impl fmt::Display for Misfit {
                     "From line {line} on there {there_are} of {side} cells; a {order} puzzle has {side} rows."
                 )
             }
-            What::Layout(refusal) => refusal.fmt(f),
-            What::CarriageReturns => write!(
+            Resemblance::Layout(refusal) => refusal.fmt(f),
+            Resemblance::CarriageReturns => write!(
                 f,
                 "Line {line} goes on behind carriage returns; a line ends in a newline, so convert line ends \
                  of old Macs, as tr '\\r' '\\n' does."
             ),
-            What::Candidates(None) => write!(
+            Resemblance::Candidates(None) => write!(
                 f,
                 "Line {line} has candidates, and only clues can be read here; hint, steps and show read both."
             ),
-            What::Candidates(Some(damage)) => damage.fmt(f),
-            What::Markup => write!(f, "Line {line} begins like HTML or XML."),
-            What::Json => f.write_str(
+            Resemblance::Candidates(Some(damage)) => damage.fmt(f),
+            Resemblance::Markup => write!(f, "Line {line} begins like HTML or XML."),
+            Resemblance::Json => f.write_str(
                 "It is JSON, but nothing in it has as many cells as a puzzle, which is 1, 16, 81, 256 or 625.",
             ),
-            What::Objects => write!(f, "Line {line} is an object without a puzzle."),
-            What::Words { beginning } => {
+            Resemblance::Objects => write!(f, "Line {line} is an object without a puzzle."),
+            Resemblance::Words { beginning } => {
                 // Not in the quotes that it has itself.
                 let quote = if beginning.contains('"') { '\'' } else { '"' };
                 write!(f, "Line {line} is no puzzle, but {quote}{beginning}{quote}.")

@@ -10,6 +10,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::counted::listed;
+
 /// A way to write puzzles as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Notation {
@@ -101,11 +103,7 @@ pub struct NoNotation(String);
 
 /// The names of all notations: `lines, header, … or jsonl`.
 fn notation_names() -> String {
-    let names = Notation::ALL.map(|(name, _)| name);
-    match names.split_last() {
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => String::new(),
-    }
+    listed(&Notation::ALL.map(|(name, _)| name), "or")
 }
 
 impl FromStr for Notation {

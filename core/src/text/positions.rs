@@ -24,11 +24,11 @@ pub(crate) struct MarkedText<'a> {
 pub(crate) struct Damage {
     pub(super) line: u64,
     order: Order,
-    what: What,
+    what: DamageKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum What {
+enum DamageKind {
     /// A cell or a mark that is none.
     Cell(String),
     /// A row with so many cells.
@@ -98,20 +98,20 @@ impl<'a> MarkedText<'a> {
         let damage = |(line, cells): &(u64, Vec<&[u8]>)| {
             let what = match cells[..] {
                 [marks] if self.are_lines && marks.len() != side.pow(3) => {
-                    What::Characters(characters(marks).count())
+                    DamageKind::Characters(characters(marks).count())
                 }
-                [marks] if self.are_lines => What::Cell(shown(misplaced(marks, side).next()?)),
+                [marks] if self.are_lines => DamageKind::Cell(shown(misplaced(marks, side).next()?)),
                 _ => match cells.iter().find(|cell| marks_of(cell, side).is_none()) {
-                    Some(bad) => What::Cell(shown(bad)),
+                    Some(bad) => DamageKind::Cell(shown(bad)),
                     None if cells.len().is_multiple_of(side) => return None,
-                    None => What::Cells(cells.len()),
+                    None => DamageKind::Cells(cells.len()),
                 },
             };
             Some(Damage { line: *line, order, what })
         };
         let rows = self.rows.iter().map(|(_, cells)| cells.len()).sum::<usize>() / side;
         let is_whole = self.are_lines || goes_on || rows.is_multiple_of(side);
-        let lacks_rows = || Some(Damage { line: self.rows.first()?.0, order, what: What::Rows(rows) });
+        let lacks_rows = || Some(Damage { line: self.rows.first()?.0, order, what: DamageKind::Rows(rows) });
         self.rows.iter().find_map(damage).or_else(|| if is_whole { None } else { lacks_rows() })
     }
 }
@@ -140,27 +140,27 @@ impl fmt::Display for Damage {
         let Self { line, order, what } = self;
         let side = order.side();
         match what {
-            What::Cell(cell) => {
+            DamageKind::Cell(cell) => {
                 write!(
                     f,
                     "Line {line} has \"{cell}\" among cells with candidates, which are different digits."
                 )
             }
-            What::Characters(characters) => {
+            DamageKind::Characters(characters) => {
                 let all = side.pow(3);
                 write!(
                     f,
                     "Line {line} has {characters} characters; the candidates of a {order} puzzle are {all}."
                 )
             }
-            What::Cells(cells) => {
+            DamageKind::Cells(cells) => {
                 let cells = counted(*cells as u64, "cell");
                 write!(
                     f,
                     "Line {line} is a row of {cells} with candidates; a row of a {order} puzzle has {side}."
                 )
             }
-            What::Rows(rows) => {
+            DamageKind::Rows(rows) => {
                 let are = if *rows == 1 { "is" } else { "are" };
                 let rows = counted(*rows as u64, "row");
                 write!(

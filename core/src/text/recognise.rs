@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::cell::read_cell;
 use super::json::Keys;
-use super::layout::{self, Found, Refusal};
+use super::layout::{self, FoundLayout, Refusal};
 use super::lines::{puzzle_lines, trim_end};
 use super::table::{CellsReader, Columns, Delimiter, SOLUTION_NAMES, fields, is_known};
 use super::{
@@ -47,11 +47,11 @@ pub(super) enum Recognised {
     /// Lines that are read as they are, and why they may be no puzzles.
     Lines(LineLayout, Option<Refusal>),
     /// Lines that are read as they are, if no less is read in them than when they are converted.
-    Either(LineLayout, Found),
+    Either(LineLayout, FoundLayout),
     /// Puzzles that are converted to lines.
-    Converted(Found),
+    Converted(FoundLayout),
     /// The same below the number of puzzles.
-    Below(Found),
+    Below(FoundLayout),
 }
 
 /// The layout of a text that is in this notation.
@@ -153,7 +153,7 @@ pub(super) fn recognise(sample: &[u8], first_end: usize, hint: &Hint) -> Result<
 impl Columns {
     /// The columns of a table whose puzzles were found in one of its fields; then what was taken for them is
     /// their solutions.
-    fn with_puzzle_of(self, found: &Found) -> Self {
+    fn with_puzzle_of(self, found: &FoundLayout) -> Self {
         match found.field() {
             Some((Some(delimiter), puzzle)) if delimiter == self.delimiter && puzzle != self.puzzle => {
                 Self { puzzle, solution: Some(self.puzzle), ..self }
@@ -179,7 +179,7 @@ fn are_cells_of_one(text: &[u8], hint: &Hint) -> Result<(), FormatError> {
 
 /// Puzzles that are converted: those below the first line, if that is their number and was read as a
 /// bad one.
-pub(super) fn below_count(found: Found, sample: &[u8], first_end: usize, hint: &Hint) -> Recognised {
+pub(super) fn below_count(found: FoundLayout, sample: &[u8], first_end: usize, hint: &Hint) -> Recognised {
     let number =
         std::str::from_utf8(sample[..first_end].trim_ascii()).ok().and_then(|number| number.parse().ok());
     let goes_on = sample.len() >= SAMPLE_BYTES;
@@ -201,7 +201,7 @@ fn header_or_list(
     layout: LineLayout,
     sample: &[u8],
     first_end: usize,
-    found: Found,
+    found: FoundLayout,
     hint: &Hint,
 ) -> Recognised {
     let number =

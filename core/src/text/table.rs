@@ -326,7 +326,7 @@ pub(super) struct Table {
 
 /// What one column holds.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct SeenColumn {
     /// The number of puzzles by order.
     orders: [usize; Order::ALL.len()],
     /// How many of them have no blank.
@@ -339,7 +339,7 @@ struct Seen {
     long: usize,
 }
 
-impl Seen {
+impl SeenColumn {
     /// Counts a field, and its order if it is a puzzle, and whether that has no blank.
     fn add(&mut self, field: &[u8], puzzle: Option<(Order, bool)>) {
         let are_digits = field.iter().all(u8::is_ascii_digit);
@@ -432,7 +432,7 @@ impl Table {
 struct Survey<'a> {
     /// The names in the heading; empty without one.
     names: Vec<&'a [u8]>,
-    columns: [Seen; MAX_COLUMNS],
+    columns: [SeenColumn; MAX_COLUMNS],
     rows: usize,
     /// The fewest and the most fields of a row.
     widths: [usize; 2],
@@ -442,7 +442,7 @@ struct Survey<'a> {
 
 impl<'a> Survey<'a> {
     fn new(names: Vec<&'a [u8]>) -> Self {
-        let columns = [Seen::default(); MAX_COLUMNS];
+        let columns = [SeenColumn::default(); MAX_COLUMNS];
         Self { names, columns, rows: 0, widths: [usize::MAX, 0], quoted: 0 }
     }
 
@@ -467,7 +467,7 @@ impl<'a> Survey<'a> {
         self.widths = [self.widths[0].min(width), self.widths[1].max(width)];
     }
 
-    fn seen(&self, column: usize) -> Seen {
+    fn seen(&self, column: usize) -> SeenColumn {
         self.columns.get(column).copied().unwrap_or_default()
     }
 
@@ -480,15 +480,15 @@ impl<'a> Survey<'a> {
         self.columns.iter().map(|seen| seen.best().0).max().unwrap_or(0)
     }
 
-    fn holds_puzzles(&self, seen: &Seen) -> bool {
+    fn holds_puzzles(&self, seen: &SeenColumn) -> bool {
         seen.best().0 > 0 && 2 * seen.best().0 > self.most()
     }
 
     /// The first column that may be it and holds puzzles. Where a column has blanks in some of its
     /// puzzles, they are puzzles and not solutions.
     fn column_by_content(&self, may_be: impl Fn(usize) -> bool) -> Option<usize> {
-        let has_blanks = |seen: &Seen| self.holds_puzzles(seen) && seen.filled < seen.best().0;
-        let find = |holds: &dyn Fn(&Seen) -> bool| {
+        let has_blanks = |seen: &SeenColumn| self.holds_puzzles(seen) && seen.filled < seen.best().0;
+        let find = |holds: &dyn Fn(&SeenColumn) -> bool| {
             self.columns.iter().enumerate().position(|(column, seen)| may_be(column) && holds(seen))
         };
         find(&has_blanks).or_else(|| find(&|seen| self.holds_puzzles(seen)))
@@ -523,7 +523,7 @@ impl<'a> Survey<'a> {
             is_known(field, SOLUTION_NAMES) && column != puzzle && !holds_counts(column, field)
         };
         let order = self.seen(puzzle).best().1;
-        let is_solution = |&(column, seen): &(usize, &Seen)| {
+        let is_solution = |&(column, seen): &(usize, &SeenColumn)| {
             let (solutions, of) = seen.best();
             column != puzzle && solutions > 0 && of == order && seen.filled == solutions
         };

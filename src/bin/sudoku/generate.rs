@@ -192,13 +192,12 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
     let mut sample = Vec::new();
     let work = {
         let (generator, format, cancel) = (Arc::clone(&generator), format.clone(), Arc::clone(&cancel));
-        move |job: &PuzzleRange| {
+        move |job: &PuzzleJob| {
             make(&generator, &format, job, &cancel).map_err(|Cancelled| OfflineError::Cancelled.into())
         }
     };
-    let recover = |job: &PuzzleRange| {
-        Err(anyhow!("Puzzle {} was not made because of an internal error", job.first + 1))
-    };
+    let recover =
+        |job: &PuzzleJob| Err(anyhow!("Puzzle {} was not made because of an internal error", job.first + 1));
     let sink = |made: anyhow::Result<MadePuzzles>| {
         let mut made = made?;
         if let Some(distinct) = &mut distinct {
@@ -283,7 +282,7 @@ fn format_for(args: &GenerateArgs, order: Order) -> anyhow::Result<Format> {
 }
 
 /// Puzzles that are made together.
-struct PuzzleRange {
+struct PuzzleJob {
     /// The number of the first, from 0.
     first: u64,
     count: usize,
@@ -294,13 +293,13 @@ fn jobs(
     count: u64,
     job: usize,
     is_enough: Arc<AtomicBool>,
-) -> impl FnMut() -> anyhow::Result<Option<PuzzleRange>> {
+) -> impl FnMut() -> anyhow::Result<Option<PuzzleJob>> {
     let mut first = 0;
     move || {
         if is_enough.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let next = PuzzleRange { first, count: usize::try_from(count - first).unwrap_or(job).min(job) };
+        let next = PuzzleJob { first, count: usize::try_from(count - first).unwrap_or(job).min(job) };
         first += next.count as u64;
         Ok(Some(next).filter(|next| next.count > 0))
     }
@@ -377,7 +376,7 @@ impl Distinct {
 fn make(
     generator: &Generator,
     format: &Format,
-    job: &PuzzleRange,
+    job: &PuzzleJob,
     cancel: &AtomicBool,
 ) -> Result<MadePuzzles, Cancelled> {
     let mut made = MadePuzzles::default();

@@ -50,7 +50,7 @@ enum Paper {
 
 /// The place of the solutions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Place {
+enum SolutionsPlace {
     /// On pages behind all puzzles
     #[default]
     End,
@@ -73,7 +73,7 @@ pub struct SheetArgs {
 
     /// Where the solutions are
     #[arg(long, value_name = "PLACE", default_value = "end")]
-    solutions: Place,
+    solutions: SolutionsPlace,
 
     /// Print the rating of each puzzle beside its number
     #[arg(long)]
@@ -220,11 +220,11 @@ fn html(args: &SheetArgs, printed: &[Printed]) -> String {
     let size = args.per_page.unwrap_or_else(|| per_page(printed));
     for page in numbered.chunks(size) {
         push_page(&mut html, &title, page, size, below, false);
-        if args.solutions == Place::Behind {
+        if args.solutions == SolutionsPlace::Behind {
             push_page(&mut html, &title, page, size, below, true);
         }
     }
-    if args.solutions == Place::End {
+    if args.solutions == SolutionsPlace::End {
         let heading = if title.is_empty() { "Solutions".to_owned() } else { format!("{title}: solutions") };
         for page in numbered.chunks(SOLUTIONS_A_PAGE.max(size)) {
             let room = [width, height - 14];

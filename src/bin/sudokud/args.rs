@@ -137,14 +137,13 @@ fn arguments() -> anyhow::Result<ArgMatches> {
 /// environment above them.
 fn settings(mut matches: ArgMatches) -> anyhow::Result<(Config, Reports, Given)> {
     let flags = flags::flags();
-    let mut setup = Setup::default();
+    let mut stored = StoredFlags::default();
     if let Some(path) = matches.get_one::<PathBuf>("config") {
-        read_file(path, flags, &mut setup)?;
+        read_file(path, flags, &mut stored)?;
     }
-    store(flags, &mut matches, &mut setup, false);
-    let given = std::mem::take(&mut setup.given);
-    let (config, reports) = finish(setup)?;
-    Ok((config, reports, given))
+    stored.store(flags, &mut matches, false);
+    let (config, reports) = finish(stored.setup)?;
+    Ok((config, reports, stored.given))
 }
 
 /// The sentences about environment variables that begin as those of settings do and are none, for the
@@ -279,27 +278,36 @@ fn static_output(flags: &[Flag], matches: &ArgMatches) -> std::io::Result<Option
     Ok(Some(text))
 }
 
-/// Stores the values that were given, and no defaults.
-fn store(flags: &[Flag], matches: &mut ArgMatches, setup: &mut Setup, is_file: bool) {
-    for flag in flags {
-        if setup.given.record(flag, matches, is_file) {
-            flag.store(matches, setup);
+/// The values of all flags, and what of them was given.
+#[derive(Default)]
+struct StoredFlags {
+    setup: Setup,
+    given: Given,
+}
+
+impl StoredFlags {
+    /// Stores the values that were given, and no defaults.
+    fn store(&mut self, flags: &[Flag], matches: &mut ArgMatches, is_file: bool) {
+        for flag in flags {
+            if self.given.record(flag, matches, is_file) {
+                flag.store(matches, &mut self.setup);
+            }
         }
     }
 }
 
-fn read_file(path: &Path, flags: &[Flag], setup: &mut Setup) -> anyhow::Result<()> {
+fn read_file(path: &Path, flags: &[Flag], stored: &mut StoredFlags) -> anyhow::Result<()> {
     let cannot = || format!("The configuration file {} cannot be read", path.display());
     // Opening a FIFO would wait for a writer.
     ensure!(std::fs::metadata(path).with_context(cannot)?.is_file(), "{}: it is no regular file.", cannot());
     let text = String::from_utf8(std::fs::read(path).with_context(cannot)?)
         .map_err(|_| anyhow!("{}: it is no text in UTF-8.", cannot()))?;
-    read_settings(&text, flags, setup)
+    read_settings(&text, flags, stored)
         .with_context(|| format!("The configuration file {} is wrong", path.display()))
 }
 
 /// Reads settings in TOML. Each is checked as the flag of its name.
-fn read_settings(text: &str, flags: &[Flag], setup: &mut Setup) -> anyhow::Result<()> {
+fn read_settings(text: &str, flags: &[Flag], stored: &mut StoredFlags) -> anyhow::Result<()> {
     let mut arguments = vec![OsString::from("sudokud")];
     let table: toml::Table = toml::from_str(text).map_err(|error| anyhow!(toml_error(text, &error)))?;
     for (name, value) in table {
@@ -327,7 +335,7 @@ fn read_settings(text: &str, flags: &[Flag], setup: &mut Setup) -> anyhow::Resul
     let command = command.disable_help_flag(true).disable_version_flag(true);
     let mut matches =
         command.try_get_matches_from(arguments).map_err(|error| anyhow!(setting_error(&error)))?;
-    store(flags, &mut matches, setup, true);
+    stored.store(flags, &mut matches, true);
     Ok(())
 }
 
@@ -430,12 +438,12 @@ mod tests {
     /// The setup from flags and a configuration file, without the environment.
     fn setup(arguments: &[&str], file: &str) -> anyhow::Result<Setup> {
         let flags = flags::flags();
-        let mut setup = Setup::default();
-        read_settings(file, flags, &mut setup)?;
+        let mut stored = StoredFlags::default();
+        read_settings(file, flags, &mut stored)?;
         let command = command(flags).mut_args(|arg| arg.env(None));
         let mut matches = command.try_get_matches_from([&["sudokud"], arguments].concat())?;
-        store(flags, &mut matches, &mut setup, false);
-        Ok(setup)
+        stored.store(flags, &mut matches, false);
+        Ok(stored.setup)
     }
 
     fn config(arguments: &[&str], file: &str) -> anyhow::Result<Config> {

@@ -20,7 +20,6 @@ use sudoku_stream::service::{Config, ListenAddress, Origin};
 use sudoku_stream::solver::lanes::Backend;
 
 use crate::completion::backend;
-use crate::effective::Given;
 use crate::number::{SECOND, shown_size, shown_time, size, time, whole};
 
 /// The most search threads.
@@ -47,8 +46,6 @@ pub struct Setup {
     pub otlp_endpoint: Option<String>,
     /// 1 by default.
     pub otlp_sample: Option<f64>,
-    /// What was given.
-    pub given: Given,
 }
 
 /// The format of the log.
@@ -111,14 +108,14 @@ impl Flag {
 }
 
 /// Where the value of a flag is stored.
-type Place<T> = fn(&mut Setup) -> &mut T;
+type Field<T> = fn(&mut Setup) -> &mut T;
 
 /// A flag with a name, a place and a parser, without a default.
 fn flag<T, V>(
     name: &'static str,
     value_name: &'static str,
     parser: impl IntoResettable<ValueParser>,
-    place: Place<T>,
+    place: Field<T>,
     help: String,
 ) -> Flag
 where
@@ -154,7 +151,7 @@ fn with_default<T: Clone + Send + Sync + 'static>(
     name: &'static str,
     value_name: &'static str,
     parser: impl IntoResettable<ValueParser>,
-    place: Place<T>,
+    place: Field<T>,
     shown: fn(&T) -> String,
     help: String,
 ) -> Flag {
@@ -165,7 +162,7 @@ fn with_default<T: Clone + Send + Sync + 'static>(
 }
 
 /// A flag of a list, which may be given several times.
-fn repeated<T: Clone + Send + Sync + 'static>(mut flag: Flag, place: Place<Vec<T>>) -> Flag {
+fn repeated<T: Clone + Send + Sync + 'static>(mut flag: Flag, place: Field<Vec<T>>) -> Flag {
     let name = flag.arg.get_id().to_string();
     flag.arg = flag.arg.action(ArgAction::Append);
     flag.store = Box::new(move |matches, setup| {
@@ -177,7 +174,7 @@ fn repeated<T: Clone + Send + Sync + 'static>(mut flag: Flag, place: Place<Vec<T
 }
 
 /// A number from 1.
-fn count<T>(name: &'static str, place: Place<T>, help: &str) -> Flag
+fn count<T>(name: &'static str, place: Field<T>, help: &str) -> Flag
 where
     T: FromStr + From<u8> + PartialOrd + Display + Clone + Send + Sync + 'static,
 {
@@ -186,7 +183,7 @@ where
 }
 
 /// A size in a range.
-fn bytes<T>(name: &'static str, range: RangeInclusive<T>, place: Place<T>, help: &str) -> Flag
+fn bytes<T>(name: &'static str, range: RangeInclusive<T>, place: Field<T>, help: &str) -> Flag
 where
     T: TryFrom<u64> + TryInto<u64> + PartialOrd + Copy + Send + Sync + 'static,
 {
@@ -197,20 +194,20 @@ where
 fn optional_count(
     name: &'static str,
     range: impl RangeBounds<NonZeroUsize> + Clone + Send + Sync + 'static,
-    place: Place<Option<NonZeroUsize>>,
+    place: Field<Option<NonZeroUsize>>,
     help: &str,
 ) -> Flag {
     flag::<_, NonZeroUsize>(name, "N", whole(range), place, help.to_owned())
 }
 
 /// A time with a default.
-fn duration(name: &'static str, place: Place<Duration>, help: &str) -> Flag {
+fn duration(name: &'static str, place: Field<Duration>, help: &str) -> Flag {
     let parser = time(SECOND, MIN_TIME..=MAX_TIME);
     with_default(name, "TIME", parser, place, |&time| shown_time(time), help.to_owned())
 }
 
 /// A file or folder without a default.
-fn path(name: &'static str, value_name: &'static str, place: Place<Option<PathBuf>>, help: &str) -> Flag {
+fn path(name: &'static str, value_name: &'static str, place: Field<Option<PathBuf>>, help: &str) -> Flag {
     flag::<_, PathBuf>(name, value_name, value_parser!(PathBuf), place, help.to_owned())
 }
 

@@ -192,10 +192,10 @@ pub(super) fn write_bytes(value: &ByteArray, meaning: Meaning, out: &mut Vec<u8>
 }
 
 /// The numbers of a list, of which some may be null. Of unsigned ones it has the bits.
-pub(super) type List = Vec<Option<i64>>;
+pub(super) type NumberList = Vec<Option<i64>>;
 
 /// Whether a list is a puzzle: it has the length of one, and most of its numbers are cells.
-pub(super) fn is_puzzle(list: &List, meaning: Meaning) -> bool {
+pub(super) fn is_puzzle(list: &NumberList, meaning: Meaning) -> bool {
     let order = Order::from_cells(list.len()).filter(|order| order.cells() > 1);
     order.is_some_and(|order| {
         2 * list.iter().filter(|&&value| cell(value, meaning, order.side()).is_some()).count() > list.len()
@@ -213,7 +213,7 @@ fn cell(value: Option<i64>, meaning: Meaning, side: usize) -> Option<u8> {
 }
 
 /// Appends the cells of a list. A number that is none becomes what no puzzle can have.
-pub(super) fn write_puzzle(list: &List, meaning: Meaning, out: &mut Vec<u8>) {
+pub(super) fn write_puzzle(list: &NumberList, meaning: Meaning, out: &mut Vec<u8>) {
     let side = Order::from_cells(list.len()).map_or(9, Order::side);
     let cells: Vec<u8> = list.iter().map_while(|&value| cell(value, meaning, side)).collect();
     write_cells(&cells, side, out);
@@ -227,7 +227,7 @@ pub(super) fn write_puzzle(list: &List, meaning: Meaning, out: &mut Vec<u8>) {
 }
 
 /// Appends a list that is no puzzle, as an array of JSON.
-pub(super) fn write_array(list: &List, meaning: Meaning, out: &mut Vec<u8>) {
+pub(super) fn write_array(list: &NumberList, meaning: Meaning, out: &mut Vec<u8>) {
     let word = |value: &Option<i64>| match value {
         None => "null".to_owned(),
         Some(value) if meaning == Meaning::Unsigned => value.cast_unsigned().to_string(),
@@ -345,10 +345,10 @@ mod tests {
 
     #[test]
     fn lists_are_puzzles_or_arrays() {
-        let puzzle_of = |list: &List, meaning| written(|out| write_puzzle(list, meaning, out));
-        let puzzle = |list: &List| puzzle_of(list, Meaning::Plain);
-        let is_plain_puzzle = |list: &List| is_puzzle(list, Meaning::Plain);
-        let array = |list: &List, meaning| written(|out| write_array(list, meaning, out));
+        let puzzle_of = |list: &NumberList, meaning| written(|out| write_puzzle(list, meaning, out));
+        let puzzle = |list: &NumberList| puzzle_of(list, Meaning::Plain);
+        let is_plain_puzzle = |list: &NumberList| is_puzzle(list, Meaning::Plain);
+        let array = |list: &NumberList, meaning| written(|out| write_array(list, meaning, out));
         let mut cells = vec![Some(0); 16];
         (cells[1], cells[2], cells[3]) = (Some(4), None, Some(-1));
         assert!(is_plain_puzzle(&cells));

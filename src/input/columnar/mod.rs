@@ -24,7 +24,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::{ColumnDescPtr, Type};
 
-use super::error::Refusal;
+use super::error::LateRefusal;
 use crate::pipeline::{Panicked, catch_panic};
 use fields::Meaning;
 pub use pages::FileBytes;
@@ -76,10 +76,10 @@ impl ParquetFile {
     /// Reads the footer of a file.
     ///
     /// # Errors
-    /// The system's, and a [`Refusal`].
+    /// The system's, and a [`LateRefusal`].
     pub(super) fn open(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        let damaged = |why: &str| Refusal::error(format!("is a damaged Parquet file: {why}."));
+        let damaged = |why: &str| LateRefusal::error(format!("is a damaged Parquet file: {why}."));
         let mut tail = [0; 8];
         if length < (MAGIC.len() + tail.len()) as u64 {
             return Err(damaged("it is cut short"));
@@ -88,13 +88,13 @@ impl ParquetFile {
         match &tail[4..] {
             MAGIC => {}
             ENCRYPTED_MAGIC => {
-                return Err(Refusal::error("is an encrypted Parquet file: write it without encryption."));
+                return Err(LateRefusal::error("is an encrypted Parquet file: write it without encryption."));
             }
             _ => return Err(damaged("its footer is missing, as if it was cut short")),
         }
         let footer_length = u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]);
         if footer_length > MAX_FOOTER_BYTES {
-            return Err(Refusal::error(format!(
+            return Err(LateRefusal::error(format!(
                 "is a Parquet file with a footer of {footer_length} bytes: at most {MAX_FOOTER_BYTES} are read."
             )));
         }
@@ -106,7 +106,7 @@ impl ParquetFile {
         let metadata = isolated(|| ParquetMetaDataReader::decode_metadata(&footer))?;
         let leaves = metadata.file_metadata().schema_descr().num_columns();
         if leaves > MAX_COLUMNS {
-            return Err(Refusal::error(format!(
+            return Err(LateRefusal::error(format!(
                 "is a Parquet file of {leaves} columns: at most {MAX_COLUMNS} are read."
             )));
         }
@@ -116,7 +116,7 @@ impl ParquetFile {
             }
             for column in group.columns() {
                 if column.file_path().is_some() {
-                    return Err(Refusal::error(
+                    return Err(LateRefusal::error(
                         "is a Parquet file whose columns are in other files: write them into one.",
                     ));
                 }
@@ -126,7 +126,7 @@ impl ParquetFile {
                     _ => "",
                 };
                 if !codec.is_empty() {
-                    return Err(Refusal::error(format!(
+                    return Err(LateRefusal::error(format!(
                         "is a Parquet file compressed by {codec}: write it with zstd or snappy."
                     )));
                 }
@@ -141,7 +141,7 @@ impl ParquetFile {
         }
         let columns = isolated(|| Ok(text_columns(&metadata)))?;
         if columns.is_empty() {
-            return Err(Refusal::error("is a Parquet file without a column of texts, numbers or cells."));
+            return Err(LateRefusal::error("is a Parquet file without a column of texts, numbers or cells."));
         }
         Ok(Self { bytes: FileBytes::new(file, length), metadata, columns })
     }
@@ -208,7 +208,7 @@ fn leaf_count(field: &Type) -> usize {
 }
 
 fn is_refusal(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Refusal>)
+    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<LateRefusal>)
 }
 
 /// What the library makes of bytes that may be damaged: its error, or its panic, as a sentence.
@@ -231,7 +231,7 @@ pub(crate) fn isolated<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> io:
         "Page CRC checksum mismatch" => "a page differs from its checksum",
         words => words,
     };
-    Err(Refusal::error(format!("is a damaged Parquet file: {words}.")))
+    Err(LateRefusal::error(format!("is a damaged Parquet file: {words}.")))
 }
 
 /// A file that a pipe brings: written to an unnamed file first, because reading begins at the end.

@@ -1,7 +1,7 @@
 //! The bytes of pages, with bounds on what their headers claim.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,8 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
-use crate::input::error::Refusal;
+use crate::input::error::LateRefusal;
+use crate::input::file_at::FileAt;
 
 /// The most bytes of pages that are decoded for one batch of rows, of all columns together.
 pub(super) const MAX_BATCH_BYTES: u64 = 256 << 20;
@@ -41,10 +42,10 @@ impl Length for FileBytes {
 }
 
 impl ChunkReader for FileBytes {
-    type T = BytesAt;
+    type T = BufReader<FileAt>;
 
-    fn get_read(&self, start: u64) -> Result<BytesAt> {
-        Ok(BytesAt { bytes: self.clone(), offset: start, buffer: Vec::new(), at: 0 })
+    fn get_read(&self, start: u64) -> Result<BufReader<FileAt>> {
+        Ok(FileAt::buffered(&self.file, start, BUFFER_BYTES))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
@@ -59,30 +60,6 @@ impl ChunkReader for FileBytes {
 
 fn external(error: io::Error) -> ParquetError {
     ParquetError::External(Box::new(error))
-}
-
-/// The content from an offset on.
-pub struct BytesAt {
-    bytes: FileBytes,
-    /// The offset behind the buffer.
-    offset: u64,
-    buffer: Vec<u8>,
-    at: usize,
-}
-
-impl Read for BytesAt {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.buffer.len() {
-            self.buffer.resize(BUFFER_BYTES, 0);
-            self.at = 0;
-            let read = self.bytes.file.read_at(&mut self.buffer, self.offset);
-            self.buffer.truncate(*read.as_ref().unwrap_or(&0));
-            self.offset += read? as u64;
-        }
-        let length = (&self.buffer[self.at..]).read(buffer)?;
-        self.at += length;
-        Ok(length)
-    }
 }
 
 /// What may still be decoded for a batch of rows, shared by the columns of a row group.
@@ -103,7 +80,7 @@ impl PageBudget {
     fn take(&self, page: &PageClaim, is_list: bool) -> io::Result<()> {
         let bytes = self.bytes.fetch_add(page.bytes, Ordering::Relaxed).saturating_add(page.bytes);
         if bytes > MAX_BATCH_BYTES {
-            return Err(Refusal::error(format!(
+            return Err(LateRefusal::error(format!(
                 "is a Parquet file whose pages take more than {} MiB at once: write it with smaller pages.",
                 MAX_BATCH_BYTES >> 20
             )));
@@ -111,7 +88,7 @@ impl PageBudget {
         if is_list {
             let values = self.values.fetch_add(page.values, Ordering::Relaxed).saturating_add(page.values);
             if values > MAX_BATCH_VALUES {
-                return Err(Refusal::error(format!(
+                return Err(LateRefusal::error(format!(
                     "is a Parquet file whose lists have more than {MAX_BATCH_VALUES} values at once: write it \
                      with smaller pages."
                 )));
@@ -149,7 +126,7 @@ impl ChunkReader for Pages {
 
 /// The bytes of a page, from its header on.
 pub(super) struct PageBytes {
-    bytes: BytesAt,
+    bytes: BufReader<FileAt>,
     /// What the page is taken from, until its header is read. Behind a header that was peeked at, as
     /// in lists, a reader begins too, of which nothing is read.
     budget: Option<Arc<PageBudget>>,
@@ -159,10 +136,8 @@ pub(super) struct PageBytes {
 impl Read for PageBytes {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if let Some(budget) = self.budget.take() {
-            // The first read fills the buffer, of which nothing is taken.
-            let _ = self.bytes.read(&mut [])?;
             let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the header of a page is damaged");
-            budget.take(&PageClaim::of(&self.bytes.buffer).ok_or_else(damaged)?, self.is_list)?;
+            budget.take(&PageClaim::of(self.bytes.fill_buf()?).ok_or_else(damaged)?, self.is_list)?;
         }
         self.bytes.read(buffer)
     }

@@ -10,7 +10,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::fields::{
-    List, Meaning, is_puzzle, write_array, write_bytes, write_int96, write_integer, write_plain,
+    Meaning, NumberList, is_puzzle, write_array, write_bytes, write_int96, write_integer, write_plain,
     write_puzzle, write_text,
 };
 use super::pages::{PageBudget, Pages};
@@ -55,7 +55,7 @@ struct ParquetColumn {
     definitions: Vec<i16>,
     repetitions: Vec<i16>,
     /// The list that was read last.
-    list: List,
+    list: NumberList,
     /// The next value and the next level to write.
     value: usize,
     level: usize,
@@ -162,7 +162,7 @@ impl RowGroup {
                 descr,
                 definitions: Vec::new(),
                 repetitions: Vec::new(),
-                list: List::new(),
+                list: NumberList::new(),
                 value: 0,
                 level: 0,
             })

@@ -18,7 +18,7 @@ use tower_http::cors::{AllowOrigin, Cors, CorsLayer};
 use tower_http::map_request_body::{MapRequestBody, MapRequestBodyLayer};
 
 use crate::service::http::connect::{self, MessageCodec};
-use crate::service::http::json::Schema;
+use crate::service::http::json::{MethodTypes, Schema};
 use crate::service::http::page;
 use crate::service::metrics;
 use crate::service::net::admission::headers_len;
@@ -227,22 +227,12 @@ impl<S: HttpService> Service<Request<Body>> for Web<S> {
         let headers = request.headers();
         if headers_len(headers) > self.settings.header_bytes {
             metrics::refused("header_bytes");
-            let response = text(
-                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-                format!("The headers have more than {} bytes.\n", self.settings.header_bytes),
-            );
-            return ready(response);
+            return ready(headers_too_large(self.settings.header_bytes));
         }
         let method = self.schema.method(request.uri().path());
         let mut form = Form::of(headers);
         if form == Form::Grpc {
-            // An answer of gRPC ends with trailers, which few readers of HTTP/1.1 understand.
-            let response = text(
-                StatusCode::HTTP_VERSION_NOT_SUPPORTED,
-                "gRPC needs HTTP/2. Over HTTP/1.1 this server takes gRPC-Web and the Connect protocol.\n"
-                    .to_owned(),
-            );
-            return ready(response);
+            return ready(needs_http2());
         }
         match *request.method() {
             HttpMethod::GET | HttpMethod::HEAD if method.is_none() => {
@@ -263,17 +253,7 @@ impl<S: HttpService> Service<Request<Body>> for Web<S> {
                 }
             }
             HttpMethod::POST => {}
-            _ => {
-                let allowed = match method {
-                    None => "GET, HEAD",
-                    Some(method) if method.is_safe => "GET, POST",
-                    Some(_) => "POST",
-                };
-                let mut response =
-                    text(StatusCode::METHOD_NOT_ALLOWED, format!("Here this server takes {allowed}.\n"));
-                response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
-                return ready(response);
-            }
+            _ => return ready(not_allowed(method)),
         }
         let message_bytes = self.settings.message_bytes;
         let method = method.cloned();
@@ -341,6 +321,30 @@ fn forbidden(foreign: &ForeignRequest) -> Response<Body> {
     let mut response = text(StatusCode::FORBIDDEN, format!("{foreign}\n"));
     // What is behind a name may change, and with it the answer.
     response.headers_mut().insert("vary", HeaderValue::from_static("origin, host"));
+    response
+}
+
+fn headers_too_large(most: usize) -> Response<Body> {
+    let sentence = format!("The headers have more than {most} bytes.\n");
+    text(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, sentence)
+}
+
+/// The answer to gRPC over HTTP/1.1, which few readers understand because it ends with trailers.
+fn needs_http2() -> Response<Body> {
+    let sentence = "gRPC needs HTTP/2. Over HTTP/1.1 this server takes gRPC-Web and the Connect protocol.\n";
+    text(StatusCode::HTTP_VERSION_NOT_SUPPORTED, sentence.to_owned())
+}
+
+/// The answer to an HTTP method that a path does not take.
+fn not_allowed(method: Option<&MethodTypes>) -> Response<Body> {
+    let allowed = match method {
+        None => "GET, HEAD",
+        Some(method) if method.is_safe => "GET, POST",
+        Some(_) => "POST",
+    };
+    let sentence = format!("Here this server takes {allowed}.\n");
+    let mut response = text(StatusCode::METHOD_NOT_ALLOWED, sentence);
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     response
 }
 

@@ -47,7 +47,7 @@ use crate::service::metrics;
 use crate::service::net::call::{CallState, EndReason};
 use crate::service::net::deadline;
 use crate::service::net::drain::drain;
-use crate::service::net::framing::{BodyProgress, Framing, TakePlace, WholeMessages};
+use crate::service::net::framing::{BodyProgress, FramingLimits, TakePlace, WholeMessages};
 use crate::service::net::handle::ConnectionHandle;
 use crate::service::net::tokens::{Caller, Tokens, token_in};
 use crate::service::net::unpack::{Aside, Encoding, Unpacked};
@@ -83,7 +83,7 @@ pub(crate) struct AdmissionLimits {
     /// The time after which an idle call may be ended for another one.
     pub(crate) idle_timeout: Duration,
     /// The limits on the messages of a request.
-    pub(crate) framing: Framing,
+    pub(crate) framing: FramingLimits,
 }
 
 /// The calls that are open, and the capacity for more.
@@ -579,7 +579,7 @@ mod tests {
     }
 
     fn capacity(calls: usize) -> Arc<Admission> {
-        let framing = Framing { message_bytes: 1000, timeout: Duration::from_secs(1) };
+        let framing = FramingLimits { message_bytes: 1000, timeout: Duration::from_secs(1) };
         Admission::new(AdmissionLimits { calls, idle_timeout: Duration::from_millis(100), framing })
     }
 

@@ -71,22 +71,33 @@ impl RareLine {
 
 #[derive(Default)]
 struct OpenConnections {
-    by_number: HashMap<u64, ConnectionHandle>,
+    by_number: HashMap<u64, (ConnectionHandle, OwnedSemaphorePermit)>,
     by_address: HashMap<IpAddr, usize>,
 }
 
 /// The place of a connection, which is free when it is dropped.
 pub(crate) struct ConnectionPlace {
     capacity: Weak<ConnectionCapacity>,
-    number: u64,
-    _permit: OwnedSemaphorePermit,
+    handle: ConnectionHandle,
 }
 
 impl Drop for ConnectionPlace {
     fn drop(&mut self) {
+        self.give_up();
+    }
+}
+
+impl ConnectionPlace {
+    /// The handle of the connection.
+    pub(super) fn handle(&self) -> &ConnectionHandle {
+        &self.handle
+    }
+
+    /// Leaves the place to others, before the connection is gone.
+    pub(super) fn give_up(&self) {
         let Some(capacity) = self.capacity.upgrade() else { return };
         let mut open = capacity.open();
-        let Some(handle) = open.by_number.remove(&self.number) else { return };
+        let Some((handle, _permit)) = open.by_number.remove(&self.handle.number()) else { return };
         if let Some(address) = handle.peer().shared_address()
             && let Some(count) = open.by_address.get_mut(&address)
         {
@@ -173,11 +184,11 @@ impl ConnectionCapacity {
 
     fn place(self: &Arc<Self>, handle: &ConnectionHandle, permit: OwnedSemaphorePermit) -> ConnectionPlace {
         let mut open = self.open();
-        open.by_number.insert(handle.number(), handle.clone());
+        open.by_number.insert(handle.number(), (handle.clone(), permit));
         if let Some(address) = handle.peer().shared_address() {
             *open.by_address.entry(address).or_default() += 1;
         }
-        ConnectionPlace { capacity: Arc::downgrade(self), number: handle.number(), _permit: permit }
+        ConnectionPlace { capacity: Arc::downgrade(self), handle: handle.clone() }
     }
 
     /// Whether a connection is within the share of its address, or another one of it makes way.
@@ -192,7 +203,7 @@ impl ConnectionCapacity {
     /// Makes one of the idle connections leave, unless as many do as peers wait.
     fn make_room(&self) {
         let open = self.open();
-        let leaving = open.by_number.values().filter(|one| one.makes_way()).count();
+        let leaving = open.handles().filter(|one| one.makes_way()).count();
         if leaving >= WAITING - self.waiting.available_permits() || open.make_way(None) {
             return;
         }
@@ -207,10 +218,14 @@ impl ConnectionCapacity {
 }
 
 impl OpenConnections {
+    fn handles(&self) -> impl Iterator<Item = &ConnectionHandle> {
+        self.by_number.values().map(|(handle, _)| handle)
+    }
+
     /// Asks connections to leave that have been idle for so long.
     fn close_idle(&self, timeout: Duration) {
         let is_idle = |one: &ConnectionHandle| one.idle_for().is_some_and(|idle_for| idle_for >= timeout);
-        for idle in self.by_number.values().filter(|one| is_idle(one)) {
+        for idle in self.handles().filter(|one| is_idle(one)) {
             if idle.ask_to_leave(Leave::Soon) {
                 metrics::closed(Closed::Idle);
             }
@@ -221,8 +236,7 @@ impl OpenConnections {
     /// Whether there was any.
     fn make_way(&self, address: Option<IpAddr>) -> bool {
         let idle = self
-            .by_number
-            .values()
+            .handles()
             .filter(|one| !one.makes_way())
             .filter(|one| address.is_none() || one.peer().shared_address() == address)
             .filter_map(|one| Some((one.idle_for()?, one)))

@@ -35,9 +35,9 @@ use tonic::transport::server::Connected;
 use tower::Service;
 
 use crate::service::metrics::{self, OpenConnection};
-use crate::service::net::capacity::{ConnectionCapacity, Entered};
+use crate::service::net::capacity::{ConnectionCapacity, ConnectionPlace, Entered};
 use crate::service::net::control_frames::ReceivedFrames;
-use crate::service::net::handle::{ConnectionHandle, LEAVE_TIME, Placed};
+use crate::service::net::handle::{ConnectionHandle, LEAVE_TIME};
 use crate::service::net::http1_heads::RequestHeads;
 use crate::service::net::listen::{Accepting, Listening};
 use crate::service::net::tls::Tls;
@@ -178,8 +178,7 @@ pub(crate) async fn accept(
                     Entered::Queued(queued) => queued.place(&handle).await,
                 };
                 let Some(place) = place else { return };
-                let placed = handle.placed(place);
-                greet(socket, placed, acceptor, limits(), draining.clone(), accepted).await;
+                greet(socket, place, acceptor, limits(), draining.clone(), accepted).await;
             };
             tokio::select! {
                 () = greeting => {}
@@ -203,7 +202,7 @@ fn handshake_problem(error: &io::Error) -> String {
 /// Encrypts a connection, reads its first bytes and passes it on.
 async fn greet(
     socket: Accepting,
-    handle: Placed,
+    place: ConnectionPlace,
     acceptor: Option<TlsAcceptor>,
     limits: ConnectionLimits,
     draining: watch::Receiver<bool>,
@@ -219,20 +218,20 @@ async fn greet(
                 Ok(Err((error, socket))) => {
                     metrics::handshake_failed("refused");
                     let problem = handshake_problem(&error);
-                    tracing::info!(peer = %handle.peer(), "a TLS handshake failed: {problem}");
+                    tracing::info!(peer = %place.handle().peer(), "a TLS handshake failed: {problem}");
                     // So that the alert arrives, which tells the peer what is wrong.
                     let _ = timeout(LINGER_TIMEOUT, linger(socket)).await;
                     return;
                 }
                 Err(_) => {
                     metrics::handshake_failed("too_slow");
-                    tracing::debug!(peer = %handle.peer(), "a TLS handshake took too long");
+                    tracing::debug!(peer = %place.handle().peer(), "a TLS handshake took too long");
                     return;
                 }
             }
         }
     };
-    let mut connection = Connection::new(socket, handle);
+    let mut connection = Connection::new(socket, place);
     match timeout(limits.handshake_timeout, connection.read_beginning()).await {
         // A receiver may be gone, because the server has ended.
         Ok(Ok(HttpVersion::Http2)) => {
@@ -293,7 +292,7 @@ pub(crate) struct Connection {
     /// The frames that were received, if it speaks HTTP/2.
     frames: Option<ReceivedFrames>,
     closing: Option<Closing>,
-    handle: Placed,
+    place: Arc<ConnectionPlace>,
     meter: OpenConnection,
 }
 
@@ -333,7 +332,7 @@ struct Closing {
 }
 
 impl Connection {
-    fn new(socket: AcceptedSocket, handle: Placed) -> Self {
+    fn new(socket: AcceptedSocket, place: ConnectionPlace) -> Self {
         Self {
             socket,
             beginning: FirstBytes::default(),
@@ -343,9 +342,14 @@ impl Connection {
             is_refused: false,
             frames: None,
             closing: None,
-            handle,
+            place: Arc::new(place),
             meter: OpenConnection::new(),
         }
+    }
+
+    /// Its place among the open connections.
+    pub(super) fn place(&self) -> Arc<ConnectionPlace> {
+        Arc::clone(&self.place)
     }
 
     /// Reads as many bytes as tell one protocol from the other.
@@ -398,7 +402,7 @@ impl Connection {
             let Err((fault, at)) = heads.pass(&buffer.filled()[before..]) else { return };
             end += at;
             metrics::refused("malformed");
-            tracing::debug!(peer = %self.handle.peer(), ?fault, "a request over HTTP/1.1 is refused");
+            tracing::debug!(peer = %self.place.handle().peer(), ?fault, "a request over HTTP/1.1 is refused");
             self.is_refused = true;
         }
         buffer.set_filled(end);
@@ -422,9 +426,9 @@ impl Connection {
         }
         let timer = stall.timer.get_or_insert_with(|| Box::pin(sleep(stall.limit)));
         ready!(timer.as_mut().poll(cx));
-        if !self.handle.stalled() {
+        if !self.place.handle().stalled() {
             metrics::refused("idle_timeout");
-            let peer = self.handle.peer();
+            let peer = self.place.handle().peer();
             tracing::info!(%peer, "closing the connection of a client that does not read its answers");
         }
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
@@ -435,7 +439,7 @@ impl Connected for Connection {
     type ConnectInfo = ConnectionHandle;
 
     fn connect_info(&self) -> ConnectionHandle {
-        ConnectionHandle::clone(&self.handle)
+        self.place.handle().clone()
     }
 }
 
@@ -453,7 +457,7 @@ impl AsyncRead for Connection {
             this.beginning.passed += taken;
             return Poll::Ready(Ok(()));
         }
-        if this.handle.is_flooded() {
+        if this.place.handle().is_flooded() {
             // Those who serve it have been woken.
             return Poll::Pending;
         }
@@ -462,12 +466,12 @@ impl AsyncRead for Connection {
         let received = buffer.filled().len() - before;
         this.meter.received.increment(received as u64);
         if received > 0 {
-            this.handle.received();
+            this.place.handle().received();
             this.check_heads(buffer, before);
             if let Some(frames) = &mut this.frames
-                && !frames.pass(&buffer.filled()[before..], &this.handle)
+                && !frames.pass(&buffer.filled()[before..], this.place.handle())
             {
-                this.handle.has_flooded();
+                this.place.handle().has_flooded();
             }
         }
         if let Some(preface) = &mut this.preface {
@@ -518,7 +522,7 @@ impl AsyncWrite for Connection {
         if this.closing.is_none() {
             ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_shutdown(cx)))?;
         }
-        let time = if this.handle.makes_way() { LEAVE_TIME } else { LINGER_TIMEOUT };
+        let time = if this.place.handle().makes_way() { LEAVE_TIME } else { LINGER_TIMEOUT };
         let closing = this.closing.get_or_insert_with(|| Closing { timeout: Box::pin(sleep(time)) });
         let mut scratch = [0; 4096];
         loop {

@@ -49,7 +49,7 @@ const LONG_MESSAGE_BYTES: usize = 16 << 10;
 
 /// The limits on the messages of a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Framing {
+pub(crate) struct FramingLimits {
     /// The most bytes of a message. A longer one is passed on at once, for the transport to refuse.
     pub(crate) message_bytes: usize,
     /// The most time until the first message, without another byte of a message, and for a whole
@@ -132,7 +132,7 @@ impl BodyProgress {
 /// The body of a request, which passes on only whole messages.
 pub(crate) struct WholeMessages {
     body: Body,
-    framing: Framing,
+    framing: FramingLimits,
     /// Whether the request is one message, behind which it ends.
     is_single: bool,
     call: Arc<CallState>,
@@ -171,7 +171,7 @@ impl WholeMessages {
     /// Wraps the body of a call. A body that is translated has `progress`.
     pub(crate) fn new(
         body: Body,
-        framing: Framing,
+        framing: FramingLimits,
         is_single: bool,
         call: Arc<CallState>,
         progress: Option<Arc<BodyProgress>>,
@@ -477,7 +477,7 @@ mod tests {
         let (sender, pieces) = mpsc::channel(1000);
         let pieces = ReceiverStream::new(pieces).map(|piece| Ok::<_, Status>(Frame::data(piece)));
         let body = Body::new(RequestMessages::new(pieces));
-        let framing = Framing { message_bytes: limit, timeout: TIMEOUT };
+        let framing = FramingLimits { message_bytes: limit, timeout: TIMEOUT };
         (sender, WholeMessages::new(body, framing, false, Arc::default(), None, Box::new(|| Ok(()))))
     }
 
@@ -604,7 +604,7 @@ mod tests {
         let progress = Arc::<BodyProgress>::default();
         let (sender, pieces) = mpsc::channel::<Bytes>(1);
         let pieces = ReceiverStream::new(pieces).map(|piece| Ok::<_, Status>(Frame::data(piece)));
-        let framing = Framing { message_bytes: 1000, timeout: TIMEOUT };
+        let framing = FramingLimits { message_bytes: 1000, timeout: TIMEOUT };
         let body = Body::new(RequestMessages::new(pieces));
         let (call, seen) = (Arc::default(), Some(Arc::clone(&progress)));
         let mut body = WholeMessages::new(body, framing, true, call, seen, Box::new(|| Ok(())));

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
-use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
@@ -10,7 +9,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 use crate::poison::IgnorePoison as _;
-use crate::service::net::capacity::ConnectionPlace;
 
 /// The other end of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,7 +71,6 @@ struct ConnectionState {
     /// When bytes have come last, and when the last call that held a place has ended.
     received_at: AtomicU64,
     idle_since: AtomicU64,
-    place: Mutex<Option<ConnectionPlace>>,
     /// The frames with parts of answers that were sent and not counted yet, over HTTP/2.
     answer_frames: AtomicI64,
     /// Whether its peer has sent more control frames than it may, and what wakes those who serve it.
@@ -144,19 +141,6 @@ impl ConnectionHandle {
         (self.open_calls().load(Ordering::Relaxed) == 0).then(|| since(&self.0.idle_since))
     }
 
-    /// Gives it its place among the open connections, for as long as what is returned lives.
-    pub(super) fn placed(&self, place: ConnectionPlace) -> Placed {
-        *self.0.place.lock().ignore_poison() = Some(place);
-        Placed(self.clone())
-    }
-
-    /// Leaves its place to others.
-    pub(super) fn give_up_place(&self) {
-        let place = self.0.place.lock().ignore_poison().take();
-        // It looks for the connection, so not within the lock.
-        drop(place);
-    }
-
     /// Records that a frame with a part of an answer was sent.
     pub(super) fn sent_answer_frame(&self) {
         self.0.answer_frames.fetch_add(1, Ordering::Relaxed);
@@ -221,23 +205,6 @@ impl ConnectionHandle {
     /// For how long none have come.
     pub(super) fn silent_for(&self) -> Duration {
         since(&self.0.received_at)
-    }
-}
-
-/// The handle of a connection that has a place, which it leaves to others when this is dropped.
-pub(super) struct Placed(ConnectionHandle);
-
-impl Deref for Placed {
-    type Target = ConnectionHandle;
-
-    fn deref(&self) -> &ConnectionHandle {
-        &self.0
-    }
-}
-
-impl Drop for Placed {
-    fn drop(&mut self) {
-        self.0.give_up_place();
     }
 }
 

@@ -92,7 +92,7 @@ async fn serve_one(
     idle_timeout: IdleTimeout,
     draining: watch::Receiver<bool>,
 ) {
-    let handle = connection.connect_info();
+    let (handle, place) = (connection.connect_info(), connection.place());
     let opened = tokio::select! {
         opened = builder(&limits).handshake::<_, Bytes>(connection) => opened,
         _ = handle.asked_to_leave(None) => return,
@@ -117,7 +117,7 @@ async fn serve_one(
                 // A call may have come in this moment.
                 if how == Leave::Now && handle.idle_for().is_some() {
                     // What nobody has looked at the client may send elsewhere, as GOAWAY says.
-                    handle.give_up_place();
+                    place.give_up();
                     return say_goodbye(connection, Reason::NO_ERROR).await;
                 }
                 handle.leaves_soon();

@@ -83,18 +83,18 @@ impl Encoding {
     }
 
     /// Unpacks a message at once, if it is short, packed and unpacked.
-    fn unpack_short(self, packed: &[u8], limit: usize) -> Result<Option<Bytes>, Fault> {
+    fn unpack_short(self, packed: &[u8], limit: usize) -> Result<Option<Bytes>, UnpackError> {
         if packed.len() > SHORT_BYTES {
             return Ok(None);
         }
         match self.unpack(packed, limit.min(SHORT_BYTES)) {
-            Err(Fault::TooLong) if limit > SHORT_BYTES => Ok(None),
+            Err(UnpackError::TooLong) if limit > SHORT_BYTES => Ok(None),
             unpacked => unpacked.map(Some),
         }
     }
 
     /// Unpacks a message, behind space for its header, up to `limit` bytes.
-    fn unpack(self, packed: &[u8], limit: usize) -> Result<Bytes, Fault> {
+    fn unpack(self, packed: &[u8], limit: usize) -> Result<Bytes, UnpackError> {
         let mut message = Vec::with_capacity(HEADER_BYTES + limit.min(4 * packed.len()));
         message.extend([0; HEADER_BYTES]);
         let most = limit as u64 + 1;
@@ -113,12 +113,12 @@ impl Encoding {
                 decoder.take(most).read_to_end(&mut message)
             }),
         }
-        .map_err(Fault::Damaged)?;
+        .map_err(UnpackError::Damaged)?;
         let length = message.len() - HEADER_BYTES;
         if length > limit {
-            return Err(Fault::TooLong);
+            return Err(UnpackError::TooLong);
         }
-        let length = u32::try_from(length).map_err(|_| Fault::TooLong)?;
+        let length = u32::try_from(length).map_err(|_| UnpackError::TooLong)?;
         message[1..HEADER_BYTES].copy_from_slice(&length.to_be_bytes());
         Ok(message.into())
     }
@@ -126,12 +126,12 @@ impl Encoding {
 
 /// Why a message cannot be unpacked.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum UnpackError {
     TooLong,
     Damaged(io::Error),
 }
 
-impl Fault {
+impl UnpackError {
     fn into_status(self, limit: usize) -> Status {
         match self {
             Self::TooLong => message_over_limit("message-bytes", ("byte", "in a message"), limit),
@@ -143,10 +143,10 @@ impl Fault {
 }
 
 /// The work on a message.
-pub(crate) type UnpackJob = Box<dyn FnOnce() -> Result<Bytes, Fault> + Send>;
+pub(crate) type UnpackJob = Box<dyn FnOnce() -> Result<Bytes, UnpackError> + Send>;
 
 /// What comes of it. None if the work broke down.
-type UnpackFuture = Pin<Box<dyn Future<Output = Option<Result<Bytes, Fault>>> + Send>>;
+type UnpackFuture = Pin<Box<dyn Future<Output = Option<Result<Bytes, UnpackError>>> + Send>>;
 
 /// Threads for work on messages of a call.
 pub(crate) type Aside = Arc<dyn Fn(&CallState, UnpackJob) -> UnpackFuture + Send + Sync>;
@@ -321,18 +321,21 @@ mod tests {
                 assert_eq!(plain, [&[0][..], &length, &text].concat(), "{encoding:?}");
             }
             let long = packed(encoding, &[7; 1001]);
-            assert!(matches!(encoding.unpack(&long, 1000), Err(Fault::TooLong)), "{encoding:?}");
+            assert!(matches!(encoding.unpack(&long, 1000), Err(UnpackError::TooLong)), "{encoding:?}");
             let bomb = packed(encoding, &vec![0; 50 << 20]);
-            assert!(matches!(encoding.unpack(&bomb, 1 << 20), Err(Fault::TooLong)), "{encoding:?}");
+            assert!(matches!(encoding.unpack(&bomb, 1 << 20), Err(UnpackError::TooLong)), "{encoding:?}");
             let one = packed(encoding, b"one");
             let and_more = [&one[..], b"more"].concat();
             for damaged in [&b"abcdefgh"[..], &long[..long.len() / 2], &and_more] {
-                assert!(matches!(encoding.unpack(damaged, 1000), Err(Fault::Damaged(_))), "{encoding:?}");
+                assert!(
+                    matches!(encoding.unpack(damaged, 1000), Err(UnpackError::Damaged(_))),
+                    "{encoding:?}"
+                );
             }
             // Nothing behind the end of a part is lost in silence.
             let two = encoding.unpack(&[&one[..], &one].concat(), 1000);
             match encoding {
-                Encoding::Deflate => assert!(matches!(two, Err(Fault::Damaged(_)))),
+                Encoding::Deflate => assert!(matches!(two, Err(UnpackError::Damaged(_)))),
                 Encoding::Gzip | Encoding::Zstd => assert_eq!(two.unwrap()[HEADER_BYTES..], *b"oneone"),
             }
         }

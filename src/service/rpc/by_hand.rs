@@ -7,10 +7,11 @@ use tonic::{Request, Response, Status};
 use crate::answer::{Cancel, Cancelled, Outlook, RateTask, Raters, Task, outlook};
 use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
+use crate::service::rpc::CallResult;
 use crate::service::rpc::hint::{ReadBoard, read_board, technique_set};
 use crate::service::rpc::options::{effective_node_limit, score, task_for_order, text_hint};
 use crate::service::rpc::text::{EMPTY, RequestText, TextField};
-use crate::service::sched::pools::Size;
+use crate::service::sched::pools::WorkSize;
 use crate::service::wire::convert::{self, internal_error};
 use crate::service::wire::proto;
 use crate::service::wire::status::invalid;
@@ -30,7 +31,7 @@ fn up_to(tenths: u32) -> Result<Option<Score>, Status> {
 pub(crate) async fn rate(
     context: &Arc<Context>,
     request: Request<proto::RateRequest>,
-) -> Result<Response<proto::RateResponse>, Status> {
+) -> CallResult<proto::RateResponse> {
     let call = context.admit(&request)?;
     let proto::RateRequest { options, text, puzzle, techniques, up_to_tenths, node_limit } =
         request.into_inner();
@@ -48,7 +49,7 @@ pub(crate) async fn rate(
             task_for_order(context, Task::default(), text.format().order())?;
             call.take_puzzles(text.lines(usize::MAX).len() as u64).await?;
             // A rating takes a hundred times as long as a search.
-            let size = if text.is_single() { Size::Small } else { Size::Large };
+            let size = if text.is_single() { WorkSize::Small } else { WorkSize::Large };
             context.run(&call, size, move |cancel| rate_text(&text, task, cancel)).await?
         }
     };
@@ -105,7 +106,7 @@ struct StepsJob {
 pub(crate) async fn steps(
     context: &Arc<Context>,
     request: Request<proto::StepsRequest>,
-) -> Result<Response<proto::StepsResponse>, Status> {
+) -> CallResult<proto::StepsResponse> {
     let call = context.admit(&request)?;
     let proto::StepsRequest {
         options,
@@ -131,7 +132,7 @@ pub(crate) async fn steps(
         if step_limit == 0 { usize::MAX } else { usize::try_from(step_limit).unwrap_or(usize::MAX) };
     call.take_puzzles(1).await?;
     let asked = StepsJob { position, techniques, up_to, step_limit, task };
-    let told = context.run(&call, Size::Small, move |cancel| asked.steps(cancel)).await?;
+    let told = context.run(&call, WorkSize::Small, move |cancel| asked.steps(cancel)).await?;
     Ok(Response::new(told))
 }
 

@@ -19,7 +19,7 @@ use crate::service::context::{Call, Context};
 use crate::service::datasets::{DatasetUser, NamedDataset, beyond, blocking, failure};
 use crate::service::metrics;
 use crate::service::net::call::CallState;
-use crate::service::sched::pools::Size;
+use crate::service::sched::pools::WorkSize;
 use crate::service::wire::codec::{freeze_send_buffer, send_buffer};
 use crate::service::wire::convert::{self, wire_order};
 use crate::service::wire::line_count::count_lines;
@@ -172,7 +172,7 @@ async fn puzzle_of_text(
     let malformed = |error: &PuzzleError| puzzle_malformed(field.name(), error);
     let text = RequestText::open(context, field, hint, first_line)?.map_err(|error| malformed(&error))?;
     let pick = move |_: &dyn Cancel| Ok(text.pick(index).map(|picked| response(&picked, text.format())));
-    context.run(call, Size::of(field.len()), pick).await?.map_err(|not_picked| match not_picked {
+    context.run(call, WorkSize::of(field.len()), pick).await?.map_err(|not_picked| match not_picked {
         NotPicked::Bad(error) => malformed(&error),
         NotPicked::Beyond(count) => invalid("index", beyond("text", count)),
     })
@@ -263,7 +263,7 @@ async fn submit_all(
         let lines = count_lines(chunk.block().text) as u64;
         submitter.state().read(0, lines);
         submitter.covered(submitter.take(lines)).await;
-        slot.start(Size::Large, vec![chunk], Arc::new(work)).await;
+        slot.start(WorkSize::Large, vec![chunk], Arc::new(work)).await;
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::rpc::options::{TENTHS, order, score, unknown};
 use crate::service::rpc::ordered::{Submitter, answers};
-use crate::service::sched::pools::Size;
+use crate::service::sched::pools::WorkSize;
 use crate::service::wire::proto;
 use crate::service::wire::status::RequestFields;
 use crate::service::wire::status::{shutting_down, work_broke_down};
@@ -87,7 +87,7 @@ async fn submit_all(
         let asked = Arc::clone(&asked);
         let work =
             move |&job: &PuzzleRange, cancel: &dyn Cancel| make(&asked, job, cancel).map(|made| [made]);
-        slot.start(Size::Large, vec![(first, count)], Arc::new(work)).await;
+        slot.start(WorkSize::Large, vec![(first, count)], Arc::new(work)).await;
         first += count as u64;
     }
     Ok(())

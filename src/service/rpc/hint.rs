@@ -8,9 +8,10 @@ use crate::answer::{Cancel, Cancelled, HINT_EFFORT, NextStep, Task, next_step};
 use crate::grid::Grid;
 use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
+use crate::service::rpc::CallResult;
 use crate::service::rpc::options::{effective_node_limit, task_for_order, text_hint};
 use crate::service::rpc::text::{RequestText, TextField};
-use crate::service::sched::pools::Size;
+use crate::service::sched::pools::WorkSize;
 use crate::service::wire::convert::{self, internal_error};
 use crate::service::wire::proto;
 use crate::service::wire::status::{invalid, puzzle_sentence};
@@ -42,7 +43,7 @@ pub(super) struct ReadBoard {
 pub(crate) async fn hint(
     context: &Arc<Context>,
     request: Request<proto::HintRequest>,
-) -> Result<Response<proto::HintResponse>, Status> {
+) -> CallResult<proto::HintResponse> {
     let call = context.admit(&request)?;
     let proto::HintRequest { options, text, puzzle, clues, node_limit, candidates, techniques } =
         request.into_inner();
@@ -60,7 +61,7 @@ pub(crate) async fn hint(
     let task = task_for_order(context, task, board.order())?;
     call.take_puzzles(1).await?;
     let asked = HintJob { position, clues, techniques, task };
-    let told = context.run(&call, Size::Small, move |cancel| asked.next_step(cancel)).await?;
+    let told = context.run(&call, WorkSize::Small, move |cancel| asked.next_step(cancel)).await?;
     Ok(Response::new(told))
 }
 

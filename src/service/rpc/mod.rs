@@ -27,3 +27,8 @@ pub(crate) mod stream;
 mod text;
 pub(crate) mod trace;
 pub(crate) mod unary;
+
+use tonic::{Response, Status};
+
+/// The response to a call, or the status that the call ends with.
+pub(crate) type CallResult<T> = Result<Response<T>, Status>;

@@ -30,7 +30,7 @@ use crate::answer::Cancelled;
 use crate::pipeline::Slot;
 use crate::service::context::{Call, Context, TakenPuzzles};
 use crate::service::net::call::CallState;
-use crate::service::sched::pools::{BatchWork, CallWork, CancelOnDrop, Permit, Size};
+use crate::service::sched::pools::{BatchWork, CallWork, CancelOnDrop, Permit, WorkSize};
 use crate::service::wire::status::{deadline_passed, work_broke_down};
 
 /// The slots of a batch: each job fills one, with one response or several.
@@ -89,7 +89,7 @@ impl<R: Send + 'static> Submitter<R> {
     }
 
     /// Waits for a permit for a batch of some size.
-    pub(crate) async fn permit(&self, size: Size) -> Permit {
+    pub(crate) async fn permit(&self, size: WorkSize) -> Permit {
         self.context.pools.permit(&self.call, size).await
     }
 
@@ -102,7 +102,12 @@ impl<R: Send + 'static> Submitter<R> {
 impl<R: Send + 'static> QueueSlot<'_, R> {
     /// Waits for a permit and starts a batch: `work` answers one job after another. Nothing is
     /// started if the client goes before that.
-    pub(crate) async fn start<J: Send + 'static>(self, size: Size, jobs: Vec<J>, work: Arc<BatchWork<J, R>>) {
+    pub(crate) async fn start<J: Send + 'static>(
+        self,
+        size: WorkSize,
+        jobs: Vec<J>,
+        work: Arc<BatchWork<J, R>>,
+    ) {
         tokio::select! {
             biased;
             () = self.submitter.client_gone() => {}

@@ -11,7 +11,7 @@ use crate::grid::Grid;
 use crate::service::context::Context;
 use crate::service::net::observe::as_recorded;
 use crate::service::rpc::options::{refuse_what_is_not_plain, unreadable};
-use crate::service::sched::pools::Size;
+use crate::service::sched::pools::WorkSize;
 use crate::service::wire::convert::internal_error;
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::status::invalid;
@@ -171,8 +171,8 @@ impl RequestText {
     }
 
     /// The size of work on all of it.
-    pub(crate) const fn size(&self) -> Size {
-        Size::of(self.len())
+    pub(crate) const fn size(&self) -> WorkSize {
+        WorkSize::of(self.len())
     }
 
     /// The text as a block of whole puzzles.

@@ -19,7 +19,7 @@ use crate::grid::Grid;
 use crate::service::context::{Call, Context};
 use crate::service::rpc::options::{SolveSettings, refuse_columns, solve_settings, task_for_order};
 use crate::service::rpc::text::{RequestText, TextField};
-use crate::service::sched::pools::Size;
+use crate::service::sched::pools::WorkSize;
 use crate::service::wire::convert;
 use crate::service::wire::proto;
 use crate::service::wire::status::shutting_down;
@@ -98,7 +98,7 @@ async fn send_steps(
     loop {
         let part = {
             let search = Arc::clone(&search);
-            let work = context.run(&call, Size::Small, move |cancel| search.part(first, cancel));
+            let work = context.run(&call, WorkSize::Small, move |cancel| search.part(first, cancel));
             tokio::select! {
                 part = work => part,
                 () = client.closed() => return,

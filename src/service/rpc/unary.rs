@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use tonic::{Request, Response, Status};
+use tonic::{Request, Response};
 
 use crate::answer::{Cancel, Cancelled, Check, Tally, Task, Validation, check_block, validate_block};
 use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
 use crate::service::metrics;
+use crate::service::rpc::CallResult;
 use crate::service::rpc::options::{
     SolveSettings, capped, count_settings, refuse_columns, solve_settings, task_for_order, text_hint,
 };
@@ -29,7 +30,7 @@ const MAX_FLAWS: usize = 1000;
 pub(crate) async fn solve(
     context: &Arc<Context>,
     request: Request<proto::SolveRequest>,
-) -> Result<Response<proto::SolveResponse>, Status> {
+) -> CallResult<proto::SolveResponse> {
     let call = context.admit(&request)?;
     let proto::SolveRequest { options, text, puzzle } = request.into_inner();
     let SolveSettings { task, hint } = solve_settings(context, &options.unwrap_or_default())?;
@@ -137,7 +138,7 @@ fn answers_to(
 pub(crate) async fn validate(
     context: &Arc<Context>,
     request: Request<proto::ValidateRequest>,
-) -> Result<Response<proto::ValidateResponse>, Status> {
+) -> CallResult<proto::ValidateResponse> {
     let call = context.admit(&request)?;
     let proto::ValidateRequest { options, text, error_limit, puzzle, first_line: line } =
         request.into_inner();
@@ -182,7 +183,7 @@ fn validate_text(text: &RequestText, limit: usize) -> Validation {
 pub(crate) async fn check(
     context: &Arc<Context>,
     request: Request<proto::CheckRequest>,
-) -> Result<Response<proto::CheckResponse>, Status> {
+) -> CallResult<proto::CheckResponse> {
     let call = context.admit(&request)?;
     let proto::CheckRequest { options, text, puzzle } = request.into_inner();
     let hint = text_hint(options.as_ref())?;
@@ -221,7 +222,7 @@ fn unreadable_grid(error: PuzzleError) -> proto::CheckedGrid {
 pub(crate) async fn count(
     context: &Arc<Context>,
     request: Request<proto::CountRequest>,
-) -> Result<Response<proto::CountResponse>, Status> {
+) -> CallResult<proto::CountResponse> {
     let call = context.admit(&request)?;
     let request = request.into_inner();
     let SolveSettings { task, hint } = count_settings(context, &request)?;

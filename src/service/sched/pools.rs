@@ -73,14 +73,14 @@ const POLLS_PER_PUZZLE: u32 = 8;
 
 /// The size of some work, by its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
+pub(crate) enum WorkSize {
     /// At most [`QUICK_BYTES`]: done at once, unless it is hard.
     Small,
     /// More than that.
     Large,
 }
 
-impl Size {
+impl WorkSize {
     /// The size of a text of `bytes` bytes.
     pub(crate) const fn of(bytes: usize) -> Self {
         if bytes <= QUICK_BYTES { Self::Small } else { Self::Large }
@@ -141,9 +141,9 @@ struct Pool {
 /// The right to have one batch in a pool, until it is dropped.
 pub(crate) struct Permit {
     /// The size of the batch.
-    size: Size,
+    size: WorkSize,
     /// The pool in which it begins.
-    begins: Size,
+    begins: WorkSize,
     turn: Turn,
     _meter: RunningBatch,
 }
@@ -152,7 +152,7 @@ impl Permit {
     /// Takes note of the time for which the batch has run.
     fn took(&mut self, time: Duration) {
         self.turn.took(time);
-        if self.size == Size::Small {
+        if self.size == WorkSize::Small {
             self.turn.client().note_cost(time);
         }
     }
@@ -250,16 +250,16 @@ impl WorkerPools {
     }
 
     /// The pool in which work of some size begins.
-    const fn pool(&self, size: Size) -> &(Pool, Arc<TimeSlice>) {
+    const fn pool(&self, size: WorkSize) -> &(Pool, Arc<TimeSlice>) {
         match size {
-            Size::Small => &self.quick,
-            Size::Large => &self.bulk,
+            WorkSize::Small => &self.quick,
+            WorkSize::Large => &self.bulk,
         }
     }
 
     /// Waits for a permit for a batch of a call.
-    pub(crate) async fn permit(&self, call: &CallWork, size: Size) -> Permit {
-        let begins = if call.client.is_costly() { Size::Large } else { size };
+    pub(crate) async fn permit(&self, call: &CallWork, size: WorkSize) -> Permit {
+        let begins = if call.client.is_costly() { WorkSize::Large } else { size };
         let turn = self.pool(begins).0.turn(&call.client).await;
         Permit { size, begins, turn, _meter: RunningBatch::new() }
     }
@@ -322,7 +322,8 @@ impl WorkerPools {
         // Neither semaphore is ever closed.
         let own = Arc::clone(&call.background_batches).acquire_owned().await.ok();
         let turn = self.background.turn(&call.client).await;
-        let mut permit = Permit { size: Size::Large, begins: Size::Large, turn, _meter: RunningBatch::new() };
+        let mut permit =
+            Permit { size: WorkSize::Large, begins: WorkSize::Large, turn, _meter: RunningBatch::new() };
         let cancel = Arc::new(PerPuzzleCancel::default());
         call.register(&cancel);
         self.runtime.spawn(give_up_slow_puzzles(Arc::downgrade(&cancel), self.puzzle_time));

@@ -19,8 +19,8 @@ use std::arch::x86_64::{
 };
 
 use super::bytes::{HIGH_BYTES, HIGH_NIBBLES, LOW_BYTES, LOW_NIBBLES, NO, padded};
-use super::vector::{BoxVector, Cells, Lanes, VectorTask, in_boxes};
-use crate::simd::{has_avx2, has_avx512};
+use super::vector::{BoardCells, BoxVector, LaneSets, VectorTask, in_boxes};
+use crate::simd::{by_instruction, has_avx2, has_avx512};
 
 /// Runs a task compiled for AVX-512.
 ///
@@ -96,12 +96,12 @@ impl Avx2 {
 
 impl BoxVector for Avx2 {
     #[inline(always)]
-    fn load(lanes: &Lanes) -> Self {
+    fn load(lanes: &LaneSets) -> Self {
         unsafe { Self(_mm256_loadu_si256(lanes.as_ptr().cast())) }
     }
 
     #[inline(always)]
-    fn store(self, lanes: &mut Lanes) {
+    fn store(self, lanes: &mut LaneSets) {
         unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), self.0) }
     }
 
@@ -110,25 +110,7 @@ impl BoxVector for Avx2 {
         unsafe { Self(_mm256_set1_epi16(digits.cast_signed())) }
     }
 
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        unsafe { Self(_mm256_and_si256(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        unsafe { Self(_mm256_or_si256(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        unsafe { Self(_mm256_andnot_si256(other.0, self.0)) }
-    }
+    by_instruction!(and _mm256_and_si256, or _mm256_or_si256, xor _mm256_xor_si256; and_not _mm256_andnot_si256);
 
     #[inline(always)]
     fn minus_one(self) -> Self {
@@ -185,13 +167,13 @@ impl BoxVector for Avx2 {
     }
 
     #[inline(always)]
-    fn read(digits: &[u8; 81]) -> Cells<Self> {
+    fn read(digits: &[u8; 81]) -> BoardCells<Self> {
         let padded = padded(digits);
         [read_rows(&padded, 0), read_rows(&padded, 1), read_rows(&padded, 2)]
     }
 
     #[inline(always)]
-    fn write(cells: &Cells<Self>, digits: &mut [u8; 81]) {
+    fn write(cells: &BoardCells<Self>, digits: &mut [u8; 81]) {
         // A row is written as 16 bytes, of which the next row replaces seven.
         let mut padded = [0_u8; 96];
         let rows = [rows(&cells[0]), rows(&cells[1]), rows(&cells[2])];
@@ -284,8 +266,8 @@ const fn from_rows(at: usize) -> [[u8; 32]; 3] {
 }
 
 /// The bytes of lanes with a box.
-static IN_LOW_BYTES: Lanes = in_boxes(0xFF);
-static IN_HIGH_BYTES: Lanes = in_boxes(0x100);
+static IN_LOW_BYTES: LaneSets = in_boxes(0xFF);
+static IN_HIGH_BYTES: LaneSets = in_boxes(0x100);
 
 /// From bytes by column, band and stack to rows: for the first and last band, and for the one
 /// between.

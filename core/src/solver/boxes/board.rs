@@ -1,6 +1,6 @@
 //! The board: the candidates of a puzzle in nine vectors, and inference over them.
 
-use super::vector::{ALL_DIGITS, BoxVector, Cells, Lanes, in_boxes};
+use super::vector::{ALL_DIGITS, BoardCells, BoxVector, LaneSets, in_boxes};
 use crate::solver::watch::Watch;
 
 /// The minirows of each box by row, or the minicolumns by column: the digits that are possible.
@@ -14,21 +14,21 @@ pub(super) struct AllMiniLines<V> {
 }
 
 /// A contradiction: the board has no solution.
-pub(super) struct DeadEnd;
+pub(super) struct NoSolution;
 
 /// What inference leaves of a board without a contradiction.
-pub(super) enum Rest<V> {
+pub(super) enum Inferred<V> {
     /// A solution.
     Solved,
     /// Something to guess. A cell that is certain has one candidate.
     Open(AllMiniLines<V>),
 }
 
-static BOXES: Lanes = in_boxes(ALL_DIGITS);
+static BOXES: LaneSets = in_boxes(ALL_DIGITS);
 
 /// A vector for each cell of a box.
 #[inline(always)]
-pub(super) fn each<V: Copy>(f: impl Fn(usize, usize) -> V) -> Cells<V> {
+pub(super) fn each<V: Copy>(f: impl Fn(usize, usize) -> V) -> BoardCells<V> {
     [[f(0, 0), f(0, 1), f(0, 2)], [f(1, 0), f(1, 1), f(1, 2)], [f(2, 0), f(2, 1), f(2, 2)]]
 }
 
@@ -63,9 +63,9 @@ fn certain<V: BoxVector>(lines: &MiniLines<V>) -> MiniLines<V> {
 /// cells are only what it was met in if the search is watched.
 #[inline(always)]
 pub(super) fn infer<V: BoxVector, W: Watch>(
-    cells: &mut Cells<V>,
+    cells: &mut BoardCells<V>,
     passes: &mut u64,
-) -> Result<Rest<V>, DeadEnd> {
+) -> Result<Inferred<V>, NoSolution> {
     let boxes = V::load(&BOXES);
     let none = V::splat(0);
     let mut x = *cells;
@@ -86,7 +86,7 @@ pub(super) fn infer<V: BoxVector, W: Watch>(
             if W::IS_ON {
                 *cells = x;
             }
-            return Err(DeadEnd);
+            return Err(NoSolution);
         }
         // Rows: a minirow with a single is the only one of its box, the permutations do the rest.
         let lines = [0, 1, 2].map(|row| or3(x[row][0], x[row][1], x[row][2]));
@@ -132,7 +132,7 @@ pub(super) fn infer<V: BoxVector, W: Watch>(
             if W::IS_ON {
                 *cells = z;
             }
-            return Err(DeadEnd);
+            return Err(NoSolution);
         }
         x = z;
         if !changed.is_zero() {
@@ -140,7 +140,7 @@ pub(super) fn infer<V: BoxVector, W: Watch>(
         }
         if open.is_zero() {
             *cells = x;
-            return Ok(Rest::Solved);
+            return Ok(Inferred::Solved);
         }
         // Two digits that need the same cell.
         let mut rivals = none;
@@ -153,13 +153,13 @@ pub(super) fn infer<V: BoxVector, W: Watch>(
             if W::IS_ON {
                 *cells = x;
             }
-            return Err(DeadEnd);
+            return Err(NoSolution);
         }
         let (by_rows, in_rows) = triads(&minirows, &rows, boxes)?;
         let (by_columns, in_columns) = triads(&minicolumns, &columns, boxes)?;
         if in_rows.or(in_columns).is_zero() {
             *cells = x;
-            return Ok(Rest::Open(AllMiniLines { minirows, minicolumns }));
+            return Ok(Inferred::Open(AllMiniLines { minirows, minicolumns }));
         }
         x = each(|row, column| x[row][column].and(by_rows[row]).and(by_columns[column]));
     }
@@ -172,7 +172,7 @@ fn triads<V: BoxVector>(
     lines: &MiniLines<V>,
     certain: &MiniLines<V>,
     boxes: V,
-) -> Result<(MiniLines<V>, V), DeadEnd> {
+) -> Result<(MiniLines<V>, V), NoSolution> {
     let less = |set: V| set.and(set.minus_one());
     let (mut three_possible, mut three_certain) = (*lines, *lines);
     let mut progress = V::splat(0);
@@ -191,7 +191,7 @@ fn triads<V: BoxVector>(
         three_certain[k] = certain[k].or(V::splat(0xFFFF).and_not(is_full));
     }
     if !dead.is_zero() {
-        return Err(DeadEnd);
+        return Err(NoSolution);
     }
     let [a, b, c] = three_possible;
     let left = [

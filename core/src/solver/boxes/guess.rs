@@ -1,16 +1,16 @@
 //! Guesses: which to make at a stall.
 
 use super::board::{AllMiniLines, MiniLines};
-use super::vector::{BoxVector, Cells, LANES, Lanes, lane};
+use super::vector::{BoardCells, BoxVector, LANES, LaneSets, lane};
 
 /// A rule that chooses a guess.
-pub(super) trait Guess: Copy {
+pub(super) trait GuessRule: Copy {
     /// The guess on a board at a stall, with its minirows and minicolumns.
-    fn choose<V: BoxVector>(cells: &Cells<V>, lines: &AllMiniLines<V>) -> Self;
+    fn choose<V: BoxVector>(cells: &BoardCells<V>, lines: &AllMiniLines<V>) -> Self;
     /// Follows the guess.
-    fn follow<V: BoxVector>(&self, cells: &mut Cells<V>);
+    fn follow<V: BoxVector>(&self, cells: &mut BoardCells<V>);
     /// Takes its alternative, in which it is wrong.
-    fn refuse<V: BoxVector>(&self, cells: &mut Cells<V>);
+    fn refuse<V: BoxVector>(&self, cells: &mut BoardCells<V>);
     /// The set of its digit, with row and column in the box and the lane, if it fills a cell.
     fn filled(&self) -> Option<(u16, usize, usize, usize)>;
 }
@@ -41,8 +41,8 @@ pub(super) struct CellGuess {
 
 /// All bits of the lane of a box, and of the two boxes beside it in the band or stack.
 struct LinesOf {
-    this: Lanes,
-    others: Lanes,
+    this: LaneSets,
+    others: LaneSets,
 }
 
 /// By band, or 3 and the stack, and box.
@@ -91,12 +91,12 @@ fn fewest_of(even: u64, odd: u64) -> u16 {
     1 << digits.trailing_zeros()
 }
 
-impl Guess for LineGuess {
+impl GuessRule for LineGuess {
     /// In the undecided band or stack with the fewest permutations over all digits, the undecided
     /// digit with the fewest; of its first undecided row or column, the first possible minirow or
     /// minicolumn.
     #[inline(always)]
-    fn choose<V: BoxVector>(_cells: &Cells<V>, lines: &AllMiniLines<V>) -> Self {
+    fn choose<V: BoxVector>(_cells: &BoardCells<V>, lines: &AllMiniLines<V>) -> Self {
         let AllMiniLines { minirows, minicolumns } = lines;
         // Without `map`, which would be compiled without the instructions of the vectors.
         let [even, odd] = permutations(minirows, V::next_stack, V::last_stack);
@@ -132,12 +132,12 @@ impl Guess for LineGuess {
 
     /// The digit is not in the other two lines of the row or column.
     #[inline(always)]
-    fn follow<V: BoxVector>(&self, cells: &mut Cells<V>) {
+    fn follow<V: BoxVector>(&self, cells: &mut BoardCells<V>) {
         self.rule_out(cells, &LINES[self.band][self.across].others);
     }
 
     #[inline(always)]
-    fn refuse<V: BoxVector>(&self, cells: &mut Cells<V>) {
+    fn refuse<V: BoxVector>(&self, cells: &mut BoardCells<V>) {
         self.rule_out(cells, &LINES[self.band][self.across].this);
     }
 
@@ -149,7 +149,7 @@ impl Guess for LineGuess {
 
 impl LineGuess {
     #[inline(always)]
-    fn rule_out<V: BoxVector>(&self, cells: &mut Cells<V>, lanes: &Lanes) {
+    fn rule_out<V: BoxVector>(&self, cells: &mut BoardCells<V>, lanes: &LaneSets) {
         let out = V::load(lanes).and(V::splat(self.digit));
         for k in 0..3 {
             let cell = if self.band < 3 { &mut cells[self.row][k] } else { &mut cells[k][self.row] };
@@ -158,11 +158,11 @@ impl LineGuess {
     }
 }
 
-impl Guess for CellGuess {
+impl GuessRule for CellGuess {
     /// The lowest digit of the first cell with the fewest candidates, but more than one, box by box
     /// in each row and column of boxes.
     #[inline(always)]
-    fn choose<V: BoxVector>(cells: &Cells<V>, _lines: &AllMiniLines<V>) -> Self {
+    fn choose<V: BoxVector>(cells: &BoardCells<V>, _lines: &AllMiniLines<V>) -> Self {
         // What is left of each cell without its lowest candidate, two lowest and so on.
         let mut left = *cells;
         for row in &mut left {
@@ -192,13 +192,13 @@ impl Guess for CellGuess {
     }
 
     #[inline(always)]
-    fn follow<V: BoxVector>(&self, cells: &mut Cells<V>) {
+    fn follow<V: BoxVector>(&self, cells: &mut BoardCells<V>) {
         let cell = &mut cells[self.row][self.column];
         *cell = cell.and_not(V::load(&CELLS[self.lane]).and_not(V::splat(self.digit)));
     }
 
     #[inline(always)]
-    fn refuse<V: BoxVector>(&self, cells: &mut Cells<V>) {
+    fn refuse<V: BoxVector>(&self, cells: &mut BoardCells<V>) {
         let cell = &mut cells[self.row][self.column];
         *cell = cell.and_not(V::load(&CELLS[self.lane]).and(V::splat(self.digit)));
     }
@@ -210,7 +210,7 @@ impl Guess for CellGuess {
 }
 
 /// All bits of each lane.
-static CELLS: [Lanes; LANES] = {
+static CELLS: [LaneSets; LANES] = {
     let mut table = [[0; LANES]; LANES];
     let mut k = 0;
     while k < LANES {

@@ -44,7 +44,7 @@ mod search;
 mod tests;
 mod vector;
 
-use self::guess::{CellGuess, Guess, LineGuess};
+use self::guess::{CellGuess, GuessRule, LineGuess};
 use self::search::Memory;
 use self::vector::{BoxVector, VectorTask, Words};
 use super::lanes::Backend;
@@ -118,7 +118,7 @@ impl BoxSolver {
     }
 
     #[inline(always)]
-    fn search_guessing<G: Guess, W: Watch>(
+    fn search_guessing<G: GuessRule, W: Watch>(
         &mut self,
         puzzle: &[u8; 81],
         limit: &Limit<'_>,
@@ -126,7 +126,8 @@ impl BoxSolver {
         watch: &mut W,
     ) -> Search {
         let memory = &mut self.memory;
-        let task = Task { puzzle, limit, solution, memory, watch, guess: std::marker::PhantomData::<G> };
+        let task =
+            SearchTask { puzzle, limit, solution, memory, watch, guess: std::marker::PhantomData::<G> };
         match self.backend {
             #[cfg(target_arch = "x86_64")]
             Backend::Avx512 | Backend::Avx512Vl => avx2::with_avx512(task),
@@ -139,7 +140,7 @@ impl BoxSolver {
     }
 }
 
-struct Task<'a, 'b, G, W> {
+struct SearchTask<'a, 'b, G, W> {
     puzzle: &'a [u8; 81],
     limit: &'a Limit<'b>,
     solution: &'a mut [u8; 81],
@@ -148,7 +149,7 @@ struct Task<'a, 'b, G, W> {
     guess: std::marker::PhantomData<G>,
 }
 
-impl<G: Guess, W: Watch> VectorTask for Task<'_, '_, G, W> {
+impl<G: GuessRule, W: Watch> VectorTask for SearchTask<'_, '_, G, W> {
     type Output = Search;
 
     #[inline(always)]

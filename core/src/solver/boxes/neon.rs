@@ -16,7 +16,7 @@ use std::arch::aarch64::{
 };
 
 use super::bytes::{HIGH_BYTES, HIGH_NIBBLES, LOW_BYTES, LOW_NIBBLES, NO, padded};
-use super::vector::{BoxVector, Cells, LANES, Lanes, in_boxes};
+use super::vector::{BoardCells, BoxVector, LANES, LaneSets, in_boxes};
 
 /// Eight lanes in each register.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ static NEXT_STACK: [u8; 16] = bytes([1, 2, 0, 3, 5, 6, 4, 7]);
 static LAST_STACK: [u8; 16] = bytes([2, 0, 1, 3, 6, 4, 5, 7]);
 /// The lanes of stacks 0 and 1, and those of stack 2, each followed by an idle one.
 static STACKS: [[u8; 16]; 2] = [bytes([0, 4, 8, 12, 1, 5, 9, 13]), bytes([2, 6, 10, 14, 3, 7, 11, 15])];
-static BOXES: Lanes = in_boxes(0xFFFF);
+static BOXES: LaneSets = in_boxes(0xFFFF);
 
 #[inline(always)]
 fn table(table: &[u8; 16]) -> uint8x16_t {
@@ -70,13 +70,13 @@ impl Neon {
 
 impl BoxVector for Neon {
     #[inline(always)]
-    fn load(lanes: &Lanes) -> Self {
+    fn load(lanes: &LaneSets) -> Self {
         let (first, second) = lanes.split_at(LANES / 2);
         unsafe { Self(vld1q_u16(first.as_ptr()), vld1q_u16(second.as_ptr())) }
     }
 
     #[inline(always)]
-    fn store(self, lanes: &mut Lanes) {
+    fn store(self, lanes: &mut LaneSets) {
         let (first, second) = lanes.split_at_mut(LANES / 2);
         unsafe {
             vst1q_u16(first.as_mut_ptr(), self.0);
@@ -176,13 +176,13 @@ impl BoxVector for Neon {
     }
 
     #[inline(always)]
-    fn read(digits: &[u8; 81]) -> Cells<Self> {
+    fn read(digits: &[u8; 81]) -> BoardCells<Self> {
         let padded = padded(digits);
         [read_rows(&padded, 0), read_rows(&padded, 1), read_rows(&padded, 2)]
     }
 
     #[inline(always)]
-    fn write(cells: &Cells<Self>, digits: &mut [u8; 81]) {
+    fn write(cells: &BoardCells<Self>, digits: &mut [u8; 81]) {
         // A row is written as 16 bytes, of which the next row replaces seven.
         let mut padded = [0_u8; 96];
         let rows = [digits_by_box(&cells[0]), digits_by_box(&cells[1]), digits_by_box(&cells[2])];

@@ -1,7 +1,7 @@
 //! The search: depth first over boards.
 
-use super::board::{self, DeadEnd, Rest};
-use super::guess::Guess;
+use super::board::{self, Inferred, NoSolution};
+use super::guess::GuessRule;
 use super::report;
 use super::vector::{BoxVector, Stored, stored};
 use crate::solver::watch::Watch;
@@ -36,7 +36,7 @@ impl Memory {
 
 /// Searches a puzzle of 81 digits, 0 for a blank.
 #[inline(always)]
-pub(super) fn search<V: BoxVector, G: Guess, W: Watch>(
+pub(super) fn search<V: BoxVector, G: GuessRule, W: Watch>(
     puzzle: &[u8; 81],
     limit: &Limit<'_>,
     solution: &mut [u8; 81],
@@ -64,7 +64,7 @@ pub(super) fn search<V: BoxVector, G: Guess, W: Watch>(
             }
         }
         match inferred {
-            Ok(Rest::Open(lines)) => {
+            Ok(Inferred::Open(lines)) => {
                 let guess = G::choose(&cells, &lines);
                 metrics.guesses += 1;
                 if metrics.nodes >= limit.nodes {
@@ -88,7 +88,7 @@ pub(super) fn search<V: BoxVector, G: Guess, W: Watch>(
                 guess.follow(&mut cells);
                 continue;
             }
-            Ok(Rest::Solved) => {
+            Ok(Inferred::Solved) => {
                 if Limit::keeps_solution::<W>(found.solutions) {
                     V::write(&cells, solution);
                 }
@@ -97,7 +97,7 @@ pub(super) fn search<V: BoxVector, G: Guess, W: Watch>(
                     return found;
                 }
             }
-            Err(DeadEnd) => {
+            Err(NoSolution) => {
                 if W::IS_ON {
                     watch.conflict(report::contradiction(&stored(&cells)));
                 }

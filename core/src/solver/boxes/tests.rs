@@ -2,8 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::board::{self, Rest};
-use super::vector::{ALL_DIGITS, BoxVector, Cells, LANES, Lanes, VectorTask, Words, digit_of, lane, stored};
+use super::board::{self, Inferred};
+use super::vector::{
+    ALL_DIGITS, BoardCells, BoxVector, LANES, LaneSets, VectorTask, Words, digit_of, lane, stored,
+};
 use super::*;
 use crate::grid::{Cell, House};
 use crate::solver::watch::NoWatch;
@@ -57,7 +59,7 @@ impl VectorTask for Algebra {
             if number >> 62 == 0 { 0 } else { u16::try_from(number >> 48).unwrap() & ALL_DIGITS }
         };
         for _ in 0..50 {
-            let (mut a, mut b): (Lanes, Lanes) = ([0; LANES], [0; LANES]);
+            let (mut a, mut b): (LaneSets, LaneSets) = ([0; LANES], [0; LANES]);
             for (band, stack) in (0..9).map(|k| (k / 3, k % 3)) {
                 (a[lane(band, stack)], b[lane(band, stack)]) = (set(), set());
             }
@@ -74,7 +76,7 @@ impl VectorTask for Algebra {
             };
             let of =
                 |f: &dyn Fn(usize, usize) -> u16| [0, 1, 2].map(|band| [0, 1, 2].map(|stack| f(band, stack)));
-            let at = |lanes: &Lanes, band: usize, stack: usize| lanes[lane(band % 3, stack % 3)];
+            let at = |lanes: &LaneSets, band: usize, stack: usize| lanes[lane(band % 3, stack % 3)];
             assert_eq!(lanes(va), a);
             assert_eq!(boxes(va.and(vb)), of(&|i, k| at(&a, i, k) & at(&b, i, k)));
             assert_eq!(boxes(va.or(vb)), of(&|i, k| at(&a, i, k) | at(&b, i, k)));
@@ -154,7 +156,7 @@ impl VectorTask for Resting {
         let mut boards = 0;
         for text in PUZZLES {
             let mut cells = V::read(&digits(text));
-            while let Ok(Rest::Open(lines)) = board::infer::<V, NoWatch>(&mut cells, &mut 0) {
+            while let Ok(Inferred::Open(lines)) = board::infer::<V, NoWatch>(&mut cells, &mut 0) {
                 let stored = stored(&cells);
                 let set = |cell: Cell| {
                     let (row, column) = (cell.index() / 9, cell.index() % 9);
@@ -201,13 +203,13 @@ impl VectorTask for Splitting {
 
     #[inline(always)]
     fn work<V: BoxVector>(self) {
-        let solutions = |cells: &Cells<V>| {
+        let solutions = |cells: &BoardCells<V>| {
             let mut count = 0;
             let mut open = vec![*cells];
             while let Some(mut cells) = open.pop() {
                 match board::infer::<V, NoWatch>(&mut cells, &mut 0) {
-                    Ok(Rest::Solved) => count += 1,
-                    Ok(Rest::Open(lines)) => {
+                    Ok(Inferred::Solved) => count += 1,
+                    Ok(Inferred::Open(lines)) => {
                         let guess = CellGuess::choose(&cells, &lines);
                         let mut other = cells;
                         guess.refuse(&mut other);
@@ -222,7 +224,7 @@ impl VectorTask for Splitting {
         let puzzle =
             digits(".....5..7..4..2.3....6...4.9.8.4.....3.5..1.8.1.....7.1......5...5.3..........3.1");
         let mut cells = V::read(&puzzle);
-        let Ok(Rest::Open(lines)) = board::infer::<V, NoWatch>(&mut cells, &mut 0) else {
+        let Ok(Inferred::Open(lines)) = board::infer::<V, NoWatch>(&mut cells, &mut 0) else {
             panic!("it has 994 solutions");
         };
         assert_eq!(solutions(&cells), 994);

@@ -10,13 +10,13 @@ pub(super) const fn lane(band: usize, stack: usize) -> usize {
 }
 
 /// Sets of digits by lane, digit `d` as bit `d - 1`.
-pub(super) type Lanes = [u16; LANES];
+pub(super) type LaneSets = [u16; LANES];
 
 /// All digits.
 pub(super) const ALL_DIGITS: u16 = 0x1FF;
 
 /// The lanes of boxes, with this set in each.
-pub(super) const fn in_boxes(digits: u16) -> Lanes {
+pub(super) const fn in_boxes(digits: u16) -> LaneSets {
     let mut lanes = [0; LANES];
     let mut k = 0;
     while k < 9 {
@@ -40,8 +40,8 @@ pub(super) const fn in_boxes(digits: u16) -> Lanes {
 /// A type whose constructors run instructions that not every processor has must be private to a
 /// file that hands it to tasks only after a check for them.
 pub(super) trait BoxVector: Copy {
-    fn load(lanes: &Lanes) -> Self;
-    fn store(self, lanes: &mut Lanes);
+    fn load(lanes: &LaneSets) -> Self;
+    fn store(self, lanes: &mut LaneSets);
     /// The same digits in every lane, idle ones included.
     fn splat(digits: u16) -> Self;
     fn and(self, other: Self) -> Self;
@@ -71,7 +71,7 @@ pub(super) trait BoxVector: Copy {
     /// The candidates of the clues and blanks of a puzzle of 81 digits, 0 for a blank: a vector for
     /// each cell of a box.
     #[inline(always)]
-    fn read(digits: &[u8; 81]) -> Cells<Self> {
+    fn read(digits: &[u8; 81]) -> BoardCells<Self> {
         let mut cells = [[[0; LANES]; 3]; 3];
         for_each_cell(|cell, row, column, lane| {
             cells[row][column][lane] = CLUES[usize::from(digits[cell]).min(9)];
@@ -81,7 +81,7 @@ pub(super) trait BoxVector: Copy {
 
     /// Writes the digits of cells with one candidate each.
     #[inline(always)]
-    fn write(cells: &Cells<Self>, digits: &mut [u8; 81]) {
+    fn write(cells: &BoardCells<Self>, digits: &mut [u8; 81]) {
         let cells = stored(cells);
         for_each_cell(|cell, row, column, lane| digits[cell] = digit_of(cells[row][column][lane]));
     }
@@ -96,14 +96,14 @@ pub(super) const fn digit_of(set: u16) -> u8 {
 
 /// The candidates of a search state: `cells[row][column]` has those of the cell in that row and
 /// column of each box.
-pub(super) type Cells<V> = [[V; 3]; 3];
+pub(super) type BoardCells<V> = [[V; 3]; 3];
 
 /// The same in memory.
-pub(super) type Stored = Cells<Lanes>;
+pub(super) type Stored = BoardCells<LaneSets>;
 
 /// Puts all vectors into memory.
 #[inline(always)]
-pub(super) fn stored<V: BoxVector>(cells: &Cells<V>) -> Stored {
+pub(super) fn stored<V: BoxVector>(cells: &BoardCells<V>) -> Stored {
     let mut stored: Stored = [[[0; LANES]; 3]; 3];
     for row in 0..3 {
         for column in 0..3 {
@@ -164,7 +164,7 @@ impl Words {
 
 impl BoxVector for Words {
     #[inline(always)]
-    fn load(lanes: &Lanes) -> Self {
+    fn load(lanes: &LaneSets) -> Self {
         let band = |band: usize| {
             let four = &lanes[4 * band..][..4];
             (0..4).fold(0, |word, k| word | u64::from(four[k]) << (16 * k))
@@ -174,7 +174,7 @@ impl BoxVector for Words {
 
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "a lane is 16 bits of a word")]
-    fn store(self, lanes: &mut Lanes) {
+    fn store(self, lanes: &mut LaneSets) {
         *lanes = [0; LANES];
         for band in 0..3 {
             for k in 0..4 {

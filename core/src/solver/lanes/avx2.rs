@@ -20,7 +20,7 @@ use super::packing::Packing;
 use super::rules::RuleCheck;
 use super::sse2::distance;
 use super::word::Word;
-use crate::simd::has_avx2;
+use crate::simd::{by_instruction, has_avx2};
 
 entries!(Avx2: Avx2Engine, Avx2RuleCheck, has_avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
 
@@ -51,25 +51,7 @@ macro_rules! words_of_256_bits {
             unsafe { _mm256_storeu_si256(parts.as_mut_ptr().cast(), self.0) }
         }
 
-        #[inline(always)]
-        fn and(self, other: Self) -> Self {
-            unsafe { Self(_mm256_and_si256(self.0, other.0)) }
-        }
-
-        #[inline(always)]
-        fn or(self, other: Self) -> Self {
-            unsafe { Self(_mm256_or_si256(self.0, other.0)) }
-        }
-
-        #[inline(always)]
-        fn xor(self, other: Self) -> Self {
-            unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
-        }
-
-        #[inline(always)]
-        fn and_not(self, other: Self) -> Self {
-            unsafe { Self(_mm256_andnot_si256(other.0, self.0)) }
-        }
+        by_instruction!(and _mm256_and_si256, or _mm256_or_si256, xor _mm256_xor_si256; and_not _mm256_andnot_si256);
 
         #[inline(always)]
         fn shift_left<const N: u32>(self) -> Self {

@@ -25,7 +25,7 @@ use super::job::SearchJob;
 use super::packing::{CandidateRow, Packing, digits_of_row, row_of_digits};
 use super::rules::RuleCheck;
 use super::word::{Word, exchange_by_shifts};
-use crate::simd::has_avx512;
+use crate::simd::{by_instruction, has_avx512};
 
 entries!(Avx512: Avx512Engine, Avx512RuleCheck, has_avx512, "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt");
 
@@ -124,25 +124,7 @@ impl Word for Avx512 {
         unsafe { _mm512_storeu_si512(parts.as_mut_ptr().cast(), self.0) }
     }
 
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        unsafe { Self(_mm512_and_si512(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        unsafe { Self(_mm512_or_si512(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        unsafe { Self(_mm512_xor_si512(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        unsafe { Self(_mm512_andnot_si512(other.0, self.0)) }
-    }
+    by_instruction!(and _mm512_and_si512, or _mm512_or_si512, xor _mm512_xor_si512; and_not _mm512_andnot_si512);
 
     #[inline(always)]
     fn shift_left<const N: u32>(self) -> Self {

@@ -28,7 +28,7 @@ use super::packing::{CandidateRow, Packing};
 use super::rules::RuleCheck;
 use super::sse2::distance;
 use super::word::{Word, exchange_by_shifts};
-use crate::simd::has_avx512;
+use crate::simd::{by_instruction, has_avx512};
 
 entries!(Avx512Vl: Avx512VlEngine, Avx512VlRuleCheck, has_avx512, "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt");
 

@@ -19,12 +19,12 @@ use super::word::{Mask, Word};
 const BANDS: usize = 6;
 
 /// The minirows of a band by `3 * row + box`, or the minicolumns of a stack by `3 * column + box`.
-type MiniLines<W> = [W; 9];
+type BandMiniLines<W> = [W; 9];
 
 /// Triads and guesses of all lanes at a stall.
 pub(super) struct Branch<W> {
     /// The minirows and minicolumns that have a candidate, by digit and band or stack.
-    lines: [[MiniLines<W>; BANDS]; 9],
+    lines: [[BandMiniLines<W>; BANDS]; 9],
     /// The number of possible permutations, three bits, by digit and band or stack.
     permutations: [[[W; 3]; BANDS]; 9],
     /// The lines from which a digit is ruled out if it is possible in the next line of the same
@@ -43,9 +43,9 @@ struct Guess<W> {
     /// The digit.
     digit: [W; 9],
     /// The minirow or minicolumn that is guessed to hold the digit.
-    line: MiniLines<W>,
+    line: BandMiniLines<W>,
     /// The lines that do not hold it if that one does.
-    other_lines: MiniLines<W>,
+    other_lines: BandMiniLines<W>,
 }
 
 impl<W: Word> Guess<W> {
@@ -246,7 +246,7 @@ impl<W: Word> Branch<W> {
         &self,
         bands: [usize; N],
         digits: &[W; 9],
-    ) -> (MiniLines<W>, MiniLines<W>) {
+    ) -> (BandMiniLines<W>, BandMiniLines<W>) {
         let none = W::splat(0);
         let (mut line, mut other_lines) = ([none; 9], [none; 9]);
         let mut lines = [none; 9];
@@ -312,7 +312,7 @@ impl<W: Word> Branch<W> {
     }
 
     #[inline(always)]
-    fn rule_out_by_lines(&self, digit: usize, out: &mut [MiniLines<W>; BANDS]) {
+    fn rule_out_by_lines(&self, digit: usize, out: &mut [BandMiniLines<W>; BANDS]) {
         for band in 0..BANDS {
             let (lines, owned) = (&self.lines[digit][band], &self.owned[band]);
             for row in [0, 3, 6] {
@@ -484,7 +484,7 @@ fn add<W: Word>(a: W, b: W, c: W) -> (W, W) {
 
 /// The number of possible permutations of the lines of a band, in binary from the lowest bit up.
 #[inline(always)]
-fn count_permutations<W: Word>(lines: &MiniLines<W>) -> [W; 3] {
+fn count_permutations<W: Word>(lines: &BandMiniLines<W>) -> [W; 3] {
     let [a, b, c, d, e, f] = six_permutations(lines);
     let (s0, c0) = (W::xor3(a, b, c), W::majority(a, b, c));
     let (s1, c1) = (W::xor3(d, e, f), W::majority(d, e, f));

@@ -14,7 +14,7 @@ use super::dive_policy::DivePolicy;
 use super::dives::Dives;
 use super::inference::SlicedState;
 use super::job::{PREFETCH_DISTANCE, SearchJob, padded_digits};
-use super::lists::{Link, NONE, Node, Progress, SOLVED, StateLists};
+use super::lists::{NONE, NodeIndex, PuzzleProgress, SOLVED, SearchNode, StateLists};
 use super::packing::{CANDIDATES, PLANES_PARTS, Packing, ROW_PARTS, SlicedPlanes, pack, unpack};
 use super::transpose::LaneRows;
 use super::word::{LaneList, Mask};
@@ -230,7 +230,7 @@ impl<W: Packing> Engine<W> {
         let dived =
             dives.run(&mut self.branch, &mut self.grids, &mut self.planes, job, next, &mut self.restarts);
         self.dives = Some(dives);
-        self.lists.progress.resize(dived.next, Progress::begun(NONE));
+        self.lists.progress.resize(dived.next, PuzzleProgress::begun(NONE));
         // Either no puzzles are left, or dives did not pay.
         self.policy.stop();
         self.stats.passes += dived.passes;
@@ -316,7 +316,7 @@ impl<W: Packing> Engine<W> {
         for &lane in lanes {
             let (lane, puzzle) = (usize::from(lane), self.lists.progress.len());
             self.stage(lane, puzzle, as_rows, job);
-            self.lists.progress.push(Progress::begun(lane as Link));
+            self.lists.progress.push(PuzzleProgress::begun(lane as NodeIndex));
             begun.insert::<W>(lane);
         }
         if as_rows {
@@ -338,8 +338,12 @@ impl<W: Packing> Engine<W> {
                 self.begun.insert::<W>(lane);
                 self.occupy(lane);
                 let progress = &mut self.lists.progress[puzzle as usize];
-                let Progress { is_donor, is_shared, .. } = *progress;
-                *progress = Progress { is_alone: is_shared, is_donor, ..Progress::begun(lane as Link) };
+                let PuzzleProgress { is_donor, is_shared, .. } = *progress;
+                *progress = PuzzleProgress {
+                    is_alone: is_shared,
+                    is_donor,
+                    ..PuzzleProgress::begun(lane as NodeIndex)
+                };
                 return true;
             }
             let Some(&puzzle) = self.donors.last().filter(|_| job.sharing) else { return false };
@@ -384,13 +388,13 @@ impl<W: Packing> Engine<W> {
         W::prefetch(&job.solutions[puzzle]);
         W::prefetch(&job.solutions[puzzle][80..]);
         job.searches[puzzle] = Search::BEGUN;
-        self.lists.nodes[lane] = Node::root(puzzle);
+        self.lists.nodes[lane] = SearchNode::root(puzzle);
     }
 
     /// Takes a waiting state into a lane. Returns false if that exceeds the node limit: then the
     /// puzzle is given up.
     #[inline(always)]
-    fn take(&mut self, lane: usize, link: Link, job: &mut SearchJob<'_>) -> bool {
+    fn take(&mut self, lane: usize, link: NodeIndex, job: &mut SearchJob<'_>) -> bool {
         let node = self.lists.nodes[link as usize];
         let puzzle = node.puzzle as usize;
         let metrics = &mut job.searches[puzzle].metrics;
@@ -402,8 +406,8 @@ impl<W: Packing> Engine<W> {
         metrics.backtracks += 1;
         self.lists.progress[puzzle].waiting -= 1;
         self.lists.nodes[lane] = node;
-        self.lists.join(puzzle, node.previous, lane as Link);
-        self.lists.join(puzzle, lane as Link, node.next);
+        self.lists.join(puzzle, node.previous, lane as NodeIndex);
+        self.lists.join(puzzle, lane as NodeIndex, node.next);
         self.occupy(lane);
         self.load_waiting(lane, link);
         true
@@ -415,7 +419,7 @@ impl<W: Packing> Engine<W> {
         if !self.busy.contains::<W>(lane) {
             return; // Another lane has ended the puzzle.
         }
-        let Node { next, puzzle, depth, .. } = self.lists.nodes[lane];
+        let SearchNode { next, puzzle, depth, .. } = self.lists.nodes[lane];
         let metrics = &mut job.searches[puzzle as usize].metrics;
         metrics.guesses += 1;
         if metrics.nodes >= job.node_limit {
@@ -430,7 +434,7 @@ impl<W: Packing> Engine<W> {
             progress.is_donor = true;
             self.donors.push(puzzle);
         }
-        let other = self.lists.add_waiting(Node { previous: lane as Link, next, puzzle, depth });
+        let other = self.lists.add_waiting(SearchNode { previous: lane as NodeIndex, next, puzzle, depth });
         branch::refuse::<W>(&self.rows, lane, self.lists.candidates_mut(other));
         let node = &mut self.lists.nodes[lane];
         (node.next, node.depth) = (other, depth + 1);
@@ -444,7 +448,7 @@ impl<W: Packing> Engine<W> {
         if !self.busy.contains::<W>(lane) {
             return;
         }
-        let Node { previous, next, puzzle, .. } = self.lists.nodes[lane];
+        let SearchNode { previous, next, puzzle, .. } = self.lists.nodes[lane];
         let puzzle = puzzle as usize;
         if previous != NONE {
             return self.solved_out_of_order(lane, puzzle, in_row, job);
@@ -467,7 +471,7 @@ impl<W: Packing> Engine<W> {
             (progress.first, progress.last) = (NONE, NONE);
             self.release(lane);
         } else if is_enough {
-            self.cut_list(puzzle, lane as Link);
+            self.cut_list(puzzle, lane as NodeIndex);
         } else {
             self.end(lane, job);
         }
@@ -486,7 +490,7 @@ impl<W: Packing> Engine<W> {
     /// solutions: it becomes a marked node that is counted when it is the first of the list.
     #[cold]
     fn solved_out_of_order(&mut self, lane: usize, puzzle: usize, in_row: bool, job: &mut SearchJob<'_>) {
-        let Node { previous, next, .. } = self.lists.nodes[lane];
+        let SearchNode { previous, next, .. } = self.lists.nodes[lane];
         let mut is_first = job.searches[puzzle].solutions == 0;
         let mut link = previous;
         while link != NONE {
@@ -496,7 +500,8 @@ impl<W: Packing> Engine<W> {
         if is_first {
             self.write_solution(lane, in_row, &mut job.solutions[puzzle]);
         }
-        let mark = self.lists.add_waiting(Node { previous, next, puzzle: puzzle as u32, depth: SOLVED });
+        let mark =
+            self.lists.add_waiting(SearchNode { previous, next, puzzle: puzzle as u32, depth: SOLVED });
         self.lists.join(puzzle, previous, mark);
         self.lists.join(puzzle, mark, next);
         self.release(lane);
@@ -505,7 +510,7 @@ impl<W: Packing> Engine<W> {
         let mut is_marked = false;
         let mut link = self.lists.progress[puzzle].first;
         while link != NONE {
-            let Node { next, depth, .. } = self.lists.nodes[link as usize];
+            let SearchNode { next, depth, .. } = self.lists.nodes[link as usize];
             solutions += u64::from(depth == SOLVED);
             is_marked |= link == mark;
             if solutions >= job.solution_limit {
@@ -527,7 +532,7 @@ impl<W: Packing> Engine<W> {
         if !self.busy.contains::<W>(lane) {
             return;
         }
-        let Node { previous, next, puzzle, .. } = self.lists.nodes[lane];
+        let SearchNode { previous, next, puzzle, .. } = self.lists.nodes[lane];
         if self.lists.waits(next) {
             let metrics = &mut job.searches[puzzle as usize].metrics;
             if metrics.nodes >= job.node_limit {
@@ -537,9 +542,9 @@ impl<W: Packing> Engine<W> {
             metrics.nodes += 1;
             metrics.backtracks += 1;
             self.lists.progress[puzzle as usize].waiting -= 1;
-            let Node { next: after, depth, .. } = self.lists.nodes[next as usize];
-            self.lists.nodes[lane] = Node { previous, next: after, puzzle, depth };
-            self.lists.join(puzzle as usize, lane as Link, after);
+            let SearchNode { next: after, depth, .. } = self.lists.nodes[next as usize];
+            self.lists.nodes[lane] = SearchNode { previous, next: after, puzzle, depth };
+            self.lists.join(puzzle as usize, lane as NodeIndex, after);
             self.load_waiting(lane, next);
             return;
         }
@@ -571,11 +576,11 @@ impl<W: Packing> Engine<W> {
     }
 
     /// Removes a state and all behind it from the list of its puzzle.
-    fn cut_list(&mut self, puzzle: usize, link: Link) {
+    fn cut_list(&mut self, puzzle: usize, link: NodeIndex) {
         if link == NONE {
             return;
         }
-        let Progress { last, is_shared, .. } = self.lists.progress[puzzle];
+        let PuzzleProgress { last, is_shared, .. } = self.lists.progress[puzzle];
         self.lists.join(puzzle, self.lists.nodes[link as usize].previous, NONE);
         if !is_shared && link < NONE {
             // Only one lane works on the puzzle, so all behind it wait: they join the unused ones
@@ -602,7 +607,7 @@ impl<W: Packing> Engine<W> {
     /// because which nodes several lanes visit before a solution depends on the other puzzles.
     #[cold]
     fn give_up(&mut self, puzzle: usize, job: &mut SearchJob<'_>) {
-        let Progress { first, is_shared, is_alone, .. } = self.lists.progress[puzzle];
+        let PuzzleProgress { first, is_shared, is_alone, .. } = self.lists.progress[puzzle];
         self.cut_list(puzzle, first);
         if is_shared && !is_alone {
             self.restarts.push(puzzle as u32);
@@ -614,7 +619,7 @@ impl<W: Packing> Engine<W> {
 
     /// Moves the candidates of a waiting node to a lane, and frees the node.
     #[inline(always)]
-    fn load_waiting(&mut self, lane: usize, link: Link) {
+    fn load_waiting(&mut self, lane: usize, link: NodeIndex) {
         self.rows.set::<W>(lane, self.lists.candidates(link));
         self.taken.insert::<W>(lane);
         self.lists.remove_waiting(link);

@@ -7,23 +7,23 @@
 use super::packing::{CandidateRow, ROW_PARTS};
 use super::word::MOST_LANES;
 
-/// The index of a [`Node`]: of the one in lane `n`, [`NONE`], or from [`FIRST_WAITING`] on one that
-/// waits.
+/// The index of a [`SearchNode`]: of the one in lane `n`, [`NONE`], or from [`FIRST_WAITING`] on
+/// one that waits.
 ///
 /// `NONE` has a node too, which may be written to, because a branch for the ends of lists would
 /// often be mispredicted. Its depth stays [`SOLVED`].
-pub(super) type Link = u32;
-pub(super) const NONE: Link = MOST_LANES as Link;
+pub(super) type NodeIndex = u32;
+pub(super) const NONE: NodeIndex = MOST_LANES as NodeIndex;
 
 /// The index of the first node that waits.
 const FIRST_WAITING: usize = MOST_LANES + 1;
 
 /// An unfinished search state.
 #[derive(Clone, Copy)]
-pub(super) struct Node {
+pub(super) struct SearchNode {
     /// The neighbours in the list of the puzzle.
-    pub(super) previous: Link,
-    pub(super) next: Link,
+    pub(super) previous: NodeIndex,
+    pub(super) next: NodeIndex,
     pub(super) puzzle: u32,
     /// The number of guesses that stand, or [`SOLVED`].
     pub(super) depth: u32,
@@ -33,7 +33,7 @@ pub(super) struct Node {
 /// unfinished.
 pub(super) const SOLVED: u32 = u32::MAX;
 
-impl Node {
+impl SearchNode {
     /// The first node of a puzzle.
     pub(super) const fn root(puzzle: usize) -> Self {
         Self { previous: NONE, next: NONE, puzzle: puzzle as u32, depth: 0 }
@@ -44,9 +44,9 @@ impl Node {
 /// [`Search`](crate::solver::Search).
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
-pub(super) struct Progress {
-    pub(super) first: Link,
-    pub(super) last: Link,
+pub(super) struct PuzzleProgress {
+    pub(super) first: NodeIndex,
+    pub(super) last: NodeIndex,
     /// The number of states in the list that are in no lane.
     pub(super) waiting: u32,
     /// Whether it is among the donors of the engine.
@@ -59,9 +59,9 @@ pub(super) struct Progress {
     pub(super) has_failed: bool,
 }
 
-impl Progress {
+impl PuzzleProgress {
     /// A puzzle with one search state, in a lane.
-    pub(super) const fn begun(link: Link) -> Self {
+    pub(super) const fn begun(link: NodeIndex) -> Self {
         Self {
             first: link,
             last: link,
@@ -77,7 +77,7 @@ impl Progress {
 /// The lists of all puzzles that have begun.
 pub(super) struct StateLists {
     /// The nodes in lanes, and behind them those that wait.
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<SearchNode>,
     /// The candidates of the nodes that wait.
     ///
     /// Their number is bounded, because each guess takes a permutation from one of 54 pairs of a
@@ -85,15 +85,15 @@ pub(super) struct StateLists {
     /// A few for each lane are usual.
     waiting: Vec<CandidateRow>,
     /// The first unused waiting node, whose `next` is the second.
-    unused: Link,
+    unused: NodeIndex,
     /// The puzzles that have begun.
-    pub(super) progress: Vec<Progress>,
+    pub(super) progress: Vec<PuzzleProgress>,
 }
 
 impl StateLists {
     pub(super) fn new() -> Self {
         Self {
-            nodes: vec![Node { depth: SOLVED, ..Node::root(0) }; FIRST_WAITING],
+            nodes: vec![SearchNode { depth: SOLVED, ..SearchNode::root(0) }; FIRST_WAITING],
             waiting: Vec::new(),
             unused: NONE,
             progress: Vec::new(),
@@ -114,7 +114,7 @@ impl StateLists {
     /// Makes two states neighbours in the list of a puzzle; [`NONE`] is the end of the list on that
     /// side.
     #[inline(always)]
-    pub(super) fn join(&mut self, puzzle: usize, before: Link, after: Link) {
+    pub(super) fn join(&mut self, puzzle: usize, before: NodeIndex, after: NodeIndex) {
         let progress = &mut self.progress[puzzle];
         progress.first = if before == NONE { after } else { progress.first };
         progress.last = if after == NONE { before } else { progress.last };
@@ -124,30 +124,30 @@ impl StateLists {
 
     /// Whether this node exists and waits for a lane.
     #[inline(always)]
-    pub(super) fn waits(&self, link: Link) -> bool {
+    pub(super) fn waits(&self, link: NodeIndex) -> bool {
         link > NONE && self.nodes[link as usize].depth != SOLVED
     }
 
     /// The candidates of a node that waits.
     #[inline(always)]
-    pub(super) fn candidates(&self, link: Link) -> &CandidateRow {
+    pub(super) fn candidates(&self, link: NodeIndex) -> &CandidateRow {
         &self.waiting[link as usize - FIRST_WAITING]
     }
 
     /// The candidates of a node that waits, to be written to.
     #[inline(always)]
-    pub(super) fn candidates_mut(&mut self, link: Link) -> &mut CandidateRow {
+    pub(super) fn candidates_mut(&mut self, link: NodeIndex) -> &mut CandidateRow {
         &mut self.waiting[link as usize - FIRST_WAITING]
     }
 
     /// Adds a node that waits, or that marks a solution, and is in no list yet.
     #[inline(always)]
-    pub(super) fn add_waiting(&mut self, node: Node) -> Link {
+    pub(super) fn add_waiting(&mut self, node: SearchNode) -> NodeIndex {
         let link = self.unused;
         if link == NONE {
             self.nodes.push(node);
             self.waiting.push([0; ROW_PARTS]);
-            return self.nodes.len() as Link - 1;
+            return self.nodes.len() as NodeIndex - 1;
         }
         self.unused = std::mem::replace(&mut self.nodes[link as usize], node).next;
         link
@@ -155,7 +155,7 @@ impl StateLists {
 
     /// Frees a node that is in no list any more.
     #[inline(always)]
-    pub(super) fn remove_waiting(&mut self, link: Link) {
+    pub(super) fn remove_waiting(&mut self, link: NodeIndex) {
         self.nodes[link as usize].next = self.unused;
         self.unused = link;
     }
@@ -163,7 +163,7 @@ impl StateLists {
     /// Frees all nodes behind this one up to `last`, the last of the list, as a whole. All of them
     /// wait.
     #[inline(always)]
-    pub(super) fn remove_behind(&mut self, link: Link, last: Link) {
+    pub(super) fn remove_behind(&mut self, link: NodeIndex, last: NodeIndex) {
         let next = std::mem::replace(&mut self.nodes[last as usize].next, self.unused);
         debug_assert_eq!(next, NONE);
         self.unused = self.nodes[link as usize].next;

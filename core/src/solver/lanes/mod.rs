@@ -196,6 +196,7 @@ pub(super) const MOST_SHARED_SOLUTIONS: u64 = 2;
 
 /// The kernel with its working memory of several hundred KiB. Each thread needs its own.
 pub struct Lanes {
+    backend: Backend,
     engine: AnyEngine,
     sharing: bool,
 }
@@ -252,23 +253,13 @@ impl Lanes {
             _ => None,
         };
         let Some(engine) = engine else { panic!("{}", NoBackend::Unavailable(backend)) };
-        Self { engine, sharing: true }
+        Self { backend, engine, sharing: true }
     }
 
     /// The back end.
     #[must_use]
     pub const fn backend(&self) -> Backend {
-        match &self.engine {
-            #[cfg(target_arch = "x86_64")]
-            AnyEngine::Avx512(_) => Backend::Avx512,
-            #[cfg(target_arch = "x86_64")]
-            AnyEngine::Avx512Vl(_) => Backend::Avx512Vl,
-            #[cfg(target_arch = "x86_64")]
-            AnyEngine::Avx2(_) => Backend::Avx2,
-            #[cfg(target_arch = "aarch64")]
-            AnyEngine::Neon(_) => Backend::Neon,
-            AnyEngine::Portable(_) => Backend::Portable,
-        }
+        self.backend
     }
 
     /// Whether idle lanes take search states of a puzzle that another lane works on; default: true.

@@ -18,6 +18,7 @@ use std::arch::aarch64::{
 
 use super::packing::Packing;
 use super::word::{Word, exchange_by_shifts};
+use crate::simd::by_instruction;
 
 /// 128 lanes.
 #[derive(Clone, Copy)]
@@ -49,25 +50,7 @@ impl Word for Neon {
         unsafe { vst1q_u64(parts.as_mut_ptr(), self.0) }
     }
 
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        unsafe { Self(vandq_u64(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        unsafe { Self(vorrq_u64(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        unsafe { Self(veorq_u64(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        unsafe { Self(vbicq_u64(self.0, other.0)) }
-    }
+    by_instruction!(and vandq_u64, or vorrq_u64, xor veorq_u64, and_not vbicq_u64);
 
     #[inline(always)]
     fn shift_left<const N: u32>(self) -> Self {

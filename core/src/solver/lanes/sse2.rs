@@ -10,6 +10,7 @@ use std::arch::x86_64::{
 
 use super::packing::Packing;
 use super::word::Word;
+use crate::simd::by_instruction;
 
 /// 128 lanes.
 #[derive(Clone, Copy)]
@@ -42,25 +43,7 @@ impl Word for Sse2 {
         parts[..2].copy_from_slice(&[low.cast_unsigned(), high.cast_unsigned()]);
     }
 
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        unsafe { Self(_mm_and_si128(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        unsafe { Self(_mm_or_si128(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        unsafe { Self(_mm_xor_si128(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        unsafe { Self(_mm_andnot_si128(other.0, self.0)) }
-    }
+    by_instruction!(and _mm_and_si128, or _mm_or_si128, xor _mm_xor_si128; and_not _mm_andnot_si128);
 
     #[inline(always)]
     fn shift_left<const N: u32>(self) -> Self {

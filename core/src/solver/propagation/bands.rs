@@ -74,9 +74,9 @@ impl<W: BandWord> Iterator for Bits<W> {
 ///      [     row 2     ]  [     row 1     ]  [box 2 ] [box 1 ] [box 0 ]  row 0
 ///                                            minirow  minirow  minirow
 /// ```
-pub(super) struct Layout<const N: usize>;
+pub(super) struct BandLayout<const N: usize>;
 
-impl<const N: usize> Layout<N> {
+impl<const N: usize> BandLayout<N> {
     pub(super) const SIDE: usize = N * N;
     /// The first row.
     pub(super) const ROW: u128 = (1 << Self::SIDE) - 1;
@@ -136,9 +136,9 @@ pub(super) fn minirows_at<W: BandWord, const N: usize>(starts: W) -> W {
 /// them.
 #[inline(always)]
 pub(super) fn place_in_boxes<W: BandWord, const N: usize>(word: W, cells: W) -> (W, W) {
-    let (row, boxes) = (W::of(Layout::<N>::ROW), W::of(Layout::<N>::BOXES));
-    let (columns, two_rows) = along::<W, N>(cells, Layout::<N>::SIDE);
+    let (row, boxes) = (W::of(BandLayout::<N>::ROW), W::of(BandLayout::<N>::BOXES));
+    let (columns, two_rows) = along::<W, N>(cells, BandLayout::<N>::SIDE);
     let (held, two_columns) = along::<W, N>(columns & row, 1);
-    let held = spread::<W, N>(minirows_at::<W, N>(held & boxes), Layout::<N>::SIDE);
+    let held = spread::<W, N>(minirows_at::<W, N>(held & boxes), BandLayout::<N>::SIDE);
     ((word & !held) | cells, (two_rows & row) | (two_columns & boxes))
 }

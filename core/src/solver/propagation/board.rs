@@ -1,6 +1,6 @@
 //! The board: the candidates of a puzzle by digit and band, and inference over them.
 
-use super::bands::{BandWord, Bits, Layout, minirows_at, place_in_boxes, spread};
+use super::bands::{BandLayout, BandWord, Bits, minirows_at, place_in_boxes, spread};
 use super::locked::lock_all;
 use crate::grid::Grid;
 use crate::solver::watch::Watch;
@@ -16,7 +16,7 @@ pub(super) enum Culprit {
 
 /// A digit in a cell. Digits, bands and the cells of a band count from 0.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
+pub(super) struct BandCandidate {
     pub(super) digit: usize,
     pub(super) band: usize,
     pub(super) bit: usize,
@@ -34,7 +34,7 @@ pub(super) struct Candidate {
 ///
 /// An idle slot holds one cell for each row, column and box, so nothing follows from it.
 #[derive(Clone, Copy)]
-pub(super) struct Board<W, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize> {
+pub(super) struct SearchState<W, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize> {
     /// The cells that may take a digit. A filled cell may linger in layers that are yet to be
     /// closed.
     pub(super) layers: [[W; SLOTS]; N],
@@ -50,7 +50,7 @@ pub(super) struct Board<W, const N: usize, const SIDE: usize, const SLOTS: usize
 }
 
 impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize>
-    Board<W, N, SIDE, SLOTS, GROUP>
+    SearchState<W, N, SIDE, SLOTS, GROUP>
 {
     const GROUPS: usize = SLOTS / GROUP;
     const ALL_GROUPS: u32 = (1 << Self::GROUPS) - 1;
@@ -59,7 +59,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
     /// A grid of blanks.
     pub(super) fn new() -> Self {
         const { assert!(SIDE == N * N && SLOTS.is_multiple_of(GROUP) && SLOTS >= SIDE && SLOTS < 32) };
-        let mut layers = [[W::of(Layout::<N>::BAND); SLOTS]; N];
+        let mut layers = [[W::of(BandLayout::<N>::BAND); SLOTS]; N];
         let mut placed = [[W::ZERO; SLOTS]; N];
         for band in 0..N {
             let one_a_row = (0..N).fold(W::ZERO, |word, row| word | W::of(1) << (row * (SIDE + N) + band));
@@ -92,7 +92,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
     }
 
     /// Puts a digit into a blank cell.
-    pub(super) fn place(&mut self, at: Candidate) -> Result<(), Culprit> {
+    pub(super) fn place(&mut self, at: BandCandidate) -> Result<(), Culprit> {
         self.place_all(at.digit, at.band, W::of(1) << at.bit)
     }
 
@@ -106,7 +106,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
     }
 
     /// Takes a candidate away.
-    pub(super) fn rule_out(&mut self, at: Candidate) {
+    pub(super) fn rule_out(&mut self, at: BandCandidate) {
         self.layers[at.band][at.digit] &= !(W::of(1) << at.bit);
         self.touch(at.digit);
     }
@@ -176,7 +176,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
                 // One row and one column left are one cell. Both bits are at the first column of
                 // the box.
                 let boxes = (one_row[slot] >> band) & (one_column[slot] >> (band * SIDE));
-                let boxes = minirows_at::<W, N>(boxes & W::of(Layout::<N>::BOXES));
+                let boxes = minirows_at::<W, N>(boxes & W::of(BandLayout::<N>::BOXES));
                 let cells = layers[band][slot] & spread::<W, N>(boxes, SIDE);
                 found[band] |= cells & !placed[band][slot];
                 placed[band][slot] = cells;
@@ -206,7 +206,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
                 one |= layer;
             }
             // Digits of a group that are closed together may fill the same cell.
-            if one != W::of(Layout::<N>::BAND) || closed && two & self.filled[band] != W::ZERO {
+            if one != W::of(BandLayout::<N>::BAND) || closed && two & self.filled[band] != W::ZERO {
                 return Err(Culprit::Cells);
             }
             let naked = one & !two & !self.filled[band];
@@ -224,32 +224,36 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
 
     #[inline(always)]
     pub(super) fn is_solved(&self) -> bool {
-        self.filled.iter().all(|&filled| filled == W::of(Layout::<N>::BAND))
+        self.filled.iter().all(|&filled| filled == W::of(BandLayout::<N>::BAND))
     }
 
-    pub(super) fn has(&self, at: Candidate) -> bool {
+    pub(super) fn has(&self, at: BandCandidate) -> bool {
         (self.layers[at.band][at.digit] >> at.bit) & W::of(1) != W::ZERO
     }
 
     /// The candidates of a cell.
-    pub(super) fn candidates(&self, band: usize, bit: usize) -> impl Iterator<Item = Candidate> {
-        (0..SIDE).map(move |digit| Candidate { digit, band, bit }).filter(|&at| self.has(at))
+    pub(super) fn candidates(&self, band: usize, bit: usize) -> impl Iterator<Item = BandCandidate> {
+        (0..SIDE).map(move |digit| BandCandidate { digit, band, bit }).filter(|&at| self.has(at))
     }
 
     /// The places of a digit in cells that are not filled.
-    pub(super) fn places(&self, digit: usize) -> impl Iterator<Item = Candidate> {
+    pub(super) fn places(&self, digit: usize) -> impl Iterator<Item = BandCandidate> {
         (0..N).flat_map(move |band| {
-            Bits(self.layers[band][digit] & !self.filled[band]).map(move |bit| Candidate { digit, band, bit })
+            Bits(self.layers[band][digit] & !self.filled[band]).map(move |bit| BandCandidate {
+                digit,
+                band,
+                bit,
+            })
         })
     }
 
     /// The index of a candidate's cell in reading order.
-    pub(super) fn cell(at: Candidate) -> usize {
+    pub(super) fn cell(at: BandCandidate) -> usize {
         at.band * Self::BAND_CELLS + at.bit
     }
 
     /// Row, column and box of a candidate.
-    pub(super) fn houses(at: Candidate) -> [usize; 3] {
+    pub(super) fn houses(at: BandCandidate) -> [usize; 3] {
         let column = at.bit % SIDE;
         [at.band * N + at.bit / SIDE, column, at.band * N + column / N]
     }

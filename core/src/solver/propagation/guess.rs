@@ -1,15 +1,15 @@
 //! Guesses: what to guess, and learning from guesses that failed.
 
-use super::bands::{BandWord, Bits, Layout, along, minirows_at, spread};
-use super::board::{Board, Candidate, Culprit};
+use super::bands::{BandLayout, BandWord, Bits, along, minirows_at, spread};
+use super::board::{BandCandidate, Culprit, SearchState};
 use crate::grid::{MAX_CELLS, MAX_SIDE};
 
 impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize>
-    Board<W, N, SIDE, SLOTS, GROUP>
+    SearchState<W, N, SIDE, SLOTS, GROUP>
 {
     /// The guess in a board that is not solved: of the cells with two candidates the one with the
     /// greatest weight (its own and that of its digits), and the heavier of its digits.
-    pub(super) fn choose(&self, weights: &Weights) -> Candidate {
+    pub(super) fn choose(&self, weights: &Weights) -> BandCandidate {
         let mut best: Option<(u32, usize, usize)> = None;
         for band in 0..N {
             let (mut one, mut two, mut three) = (W::ZERO, W::ZERO, W::ZERO);
@@ -36,7 +36,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
     /// house where it has the fewest, or a candidate of the cell that has the fewest, whichever are
     /// fewer.
     #[cold]
-    fn choose_among_all(&self, weights: &Weights) -> Candidate {
+    fn choose_among_all(&self, weights: &Weights) -> BandCandidate {
         #[derive(Clone, Copy)]
         enum Target {
             Cell(usize),
@@ -80,14 +80,14 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         }
     }
 
-    fn heaviest_digit(&self, band: usize, bit: usize, weights: &Weights) -> Candidate {
+    fn heaviest_digit(&self, band: usize, bit: usize, weights: &Weights) -> BandCandidate {
         heaviest(self.candidates(band, bit), |at| weights.digits[at.digit])
     }
 
     /// The cells of all houses in which a digit has no place, one word for each band.
     fn empty_houses(&self, digit: usize) -> [W; N] {
-        let (row, rows) = (W::of(Layout::<N>::ROW), W::of(Layout::<N>::ROWS));
-        let boxes = W::of(Layout::<N>::BOXES);
+        let (row, rows) = (W::of(BandLayout::<N>::ROW), W::of(BandLayout::<N>::ROWS));
+        let boxes = W::of(BandLayout::<N>::BOXES);
         let mut columns = W::ZERO;
         for band in &self.layers {
             columns |= along::<W, N>(band[digit], SIDE).0 & row;
@@ -95,8 +95,8 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         let mut cells = [W::ZERO; N];
         for (cells, band) in cells.iter_mut().zip(&self.layers) {
             let (minirows, _) = along::<W, N>(band[digit], 1);
-            let empty_rows = rows & !along::<W, N>(minirows & W::of(Layout::<N>::MINIROWS), N).0;
-            let empty_boxes = boxes & !along::<W, N>(minirows & W::of(Layout::<N>::MINIROWS), SIDE).0;
+            let empty_rows = rows & !along::<W, N>(minirows & W::of(BandLayout::<N>::MINIROWS), N).0;
+            let empty_boxes = boxes & !along::<W, N>(minirows & W::of(BandLayout::<N>::MINIROWS), SIDE).0;
             *cells = minirows_at::<W, N>(spread::<W, N>(empty_rows, N))
                 | spread::<W, N>(minirows_at::<W, N>(empty_boxes) | (row & !columns), SIDE);
         }
@@ -111,7 +111,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
             Culprit::Cells => {
                 for band in 0..N {
                     let held = self.layers[band][..SIDE].iter().fold(W::ZERO, |held, &layer| held | layer);
-                    for bit in Bits(W::of(Layout::<N>::BAND) & !held) {
+                    for bit in Bits(W::of(BandLayout::<N>::BAND) & !held) {
                         weights.cells[band * Self::BAND_CELLS + bit] += Weights::EMPTY_CELL;
                     }
                 }
@@ -135,7 +135,10 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
 }
 
 /// The first candidate with the greatest weight.
-fn heaviest(candidates: impl Iterator<Item = Candidate>, weight: impl Fn(Candidate) -> u32) -> Candidate {
+fn heaviest(
+    candidates: impl Iterator<Item = BandCandidate>,
+    weight: impl Fn(BandCandidate) -> u32,
+) -> BandCandidate {
     candidates
         .reduce(|best, next| if weight(next) > weight(best) { next } else { best })
         .expect("a choice has alternatives")

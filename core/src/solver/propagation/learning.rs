@@ -12,8 +12,8 @@
 
 use batsat::{Callbacks, ClauseKind, Lit, Solver, SolverInterface, SolverOpts, lbool};
 
-use super::bands::{BandWord, Bits, Layout};
-use super::board::{Board, Candidate};
+use super::bands::{BandLayout, BandWord, Bits};
+use super::board::{BandCandidate, SearchState};
 use crate::grid::{Grid, MAX_CELLS, MAX_SIDE, Order};
 use crate::solver::watch::NoWatch;
 use crate::solver::{Limit, Search, Stop};
@@ -64,7 +64,7 @@ pub(super) fn search<
     const SLOTS: usize,
     const GROUP: usize,
 >(
-    board: &Board<W, N, SIDE, SLOTS, GROUP>,
+    board: &SearchState<W, N, SIDE, SLOTS, GROUP>,
     limit: &Limit<'_>,
     found: &mut Search,
     solution: &mut Grid,
@@ -75,7 +75,7 @@ pub(super) fn search<
     let mut solver = Solver::new(SolverOpts::default(), Bounds { conflicts: 0, most, limit: *limit });
     for at in open_candidates(board) {
         let variable = Lit::new(solver.new_var_default(), true);
-        variables[Board::<W, N, SIDE, SLOTS, GROUP>::cell(at) * SIDE + at.digit] = Some(variable);
+        variables[SearchState::<W, N, SIDE, SLOTS, GROUP>::cell(at) * SIDE + at.digit] = Some(variable);
     }
     let mut is_consistent = exactly_one(&mut solver, &variables, order)
         && (found.solutions == 0 || exclude(&mut solver, &variables, solution));
@@ -108,10 +108,10 @@ pub(super) fn search<
 
 /// The candidates of blank cells.
 fn open_candidates<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize>(
-    board: &Board<W, N, SIDE, SLOTS, GROUP>,
-) -> impl Iterator<Item = Candidate> {
+    board: &SearchState<W, N, SIDE, SLOTS, GROUP>,
+) -> impl Iterator<Item = BandCandidate> {
     (0..N).flat_map(move |band| {
-        let open = Bits(!board.filled[band] & W::of(Layout::<N>::BAND));
+        let open = Bits(!board.filled[band] & W::of(BandLayout::<N>::BAND));
         open.flat_map(move |bit| board.candidates(band, bit))
     })
 }
@@ -124,7 +124,7 @@ pub(super) fn suits<
     const SLOTS: usize,
     const GROUP: usize,
 >(
-    board: &Board<W, N, SIDE, SLOTS, GROUP>,
+    board: &SearchState<W, N, SIDE, SLOTS, GROUP>,
 ) -> bool {
     open_candidates(board).nth(MOST_CANDIDATES).is_none()
 }
@@ -173,7 +173,7 @@ fn exclude(solver: &mut Solver<Bounds<'_>>, variables: &Variables, solution: &Gr
 
 /// Writes the solution that the SAT solver has found.
 fn write<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize>(
-    board: &Board<W, N, SIDE, SLOTS, GROUP>,
+    board: &SearchState<W, N, SIDE, SLOTS, GROUP>,
     solver: &Solver<Bounds<'_>>,
     variables: &Variables,
     solution: &mut Grid,

@@ -1,6 +1,6 @@
 //! Locked candidates: what the rows and columns of one digit infer about each other.
 
-use super::bands::{BandWord, Layout, along, minirows_at, spread};
+use super::bands::{BandLayout, BandWord, along, minirows_at, spread};
 
 /// The result of [`lock`].
 struct Locked<W> {
@@ -36,10 +36,13 @@ struct Locked<W> {
 /// ```
 #[inline(always)]
 fn lock<W: BandWord, const N: usize>(matrices: W, step: usize) -> Locked<W> {
-    let side = Layout::<N>::SIDE;
-    let down = W::of(Layout::<N>::ROW);
-    let across =
-        W::of(if step == 1 { Layout::<N>::MINIROWS } else { Layout::<N>::ROWS * Layout::<N>::MINIROW });
+    let side = BandLayout::<N>::SIDE;
+    let down = W::of(BandLayout::<N>::ROW);
+    let across = W::of(if step == 1 {
+        BandLayout::<N>::MINIROWS
+    } else {
+        BandLayout::<N>::ROWS * BandLayout::<N>::MINIROW
+    });
     let (one_down, two_down) = along::<W, N>(matrices, side);
     let (one_across, two_across) = along::<W, N>(matrices, step);
     let alone_down = down & !two_down;
@@ -69,7 +72,7 @@ type Group<W, const N: usize, const GROUP: usize> = [[W; GROUP]; N];
 fn lock_rows<W: BandWord, const N: usize, const GROUP: usize>(
     layers: &mut Group<W, N, GROUP>,
 ) -> Result<([W; GROUP], bool), Unplaceable> {
-    let minirows = W::of(Layout::<N>::MINIROWS);
+    let minirows = W::of(BandLayout::<N>::MINIROWS);
     let (mut changed, mut contradiction) = (W::ZERO, W::ZERO);
     let mut one_row = [W::ZERO; GROUP];
     for slot in 0..GROUP {
@@ -94,7 +97,7 @@ fn lock_rows<W: BandWord, const N: usize, const GROUP: usize>(
 fn lock_columns<W: BandWord, const N: usize, const GROUP: usize>(
     layers: &mut Group<W, N, GROUP>,
 ) -> Result<([W; GROUP], bool), Unplaceable> {
-    let (side, row) = (Layout::<N>::SIDE, W::of(Layout::<N>::ROW));
+    let (side, row) = (BandLayout::<N>::SIDE, W::of(BandLayout::<N>::ROW));
     let (mut changed, mut contradiction) = (W::ZERO, W::ZERO);
     let mut one_column = [W::ZERO; GROUP];
     for slot in 0..GROUP {

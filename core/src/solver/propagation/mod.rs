@@ -6,19 +6,19 @@
 //! inferred for all of its houses at once by a few dozen word operations without a branch. Layers
 //! only interact where a cell is filled and where a cell has a single candidate left.
 //!
-//! 1. **Close** each changed layer (`Board::close`). The minirows of a band that hold a place are a
-//!    small matrix, rows by boxes; the columns that do are another, bands by columns. In both,
-//!    *alone in a line* means *locked*, see `locked.rs`. The rows of a layer and its columns are
-//!    locked in turn until neither changes. A box with one row and one column left has one cell
+//! 1. **Close** each changed layer (`SearchState::close`). The minirows of a band that hold a place
+//!    are a small matrix, rows by boxes; the columns that do are another, bands by columns. In
+//!    both, *alone in a line* means *locked*, see `locked.rs`. The rows of a layer and its columns
+//!    are locked in turn until neither changes. A box with one row and one column left has one cell
 //!    left: every hidden single and every placed digit ends up like that, so its cell is filled and
 //!    all other layers lose it.
-//! 2. **Naked singles** (`Board::naked_singles`): a counter of one, two and more candidates, for
-//!    all cells of a band at once, over all layers. The two alternate until nothing changes.
-//! 3. **Guess** (`Board::choose`): one candidate is placed and, if that fails, ruled out. A cell
-//!    with two candidates comes first; where there is none, the digit with the fewest places in a
-//!    house or the cell with the fewest candidates. Ties go to the digits and cells where guesses
-//!    failed before (`Weights`), and a search without progress restarts with these weights. On
-//!    25x25 this decides between thousands of nodes and millions.
+//! 2. **Naked singles** (`SearchState::naked_singles`): a counter of one, two and more candidates,
+//!    for all cells of a band at once, over all layers. The two alternate until nothing changes.
+//! 3. **Guess** (`SearchState::choose`): one candidate is placed and, if that fails, ruled out. A
+//!    cell with two candidates comes first; where there is none, the digit with the fewest places
+//!    in a house or the cell with the fewest candidates. Ties go to the digits and cells where
+//!    guesses failed before (`Weights`), and a search without progress restarts with these weights.
+//!    On 25x25 this decides between thousands of nodes and millions.
 //! 4. **Learn** (`learning.rs`): what large puzzles leave after some hundred nodes goes to a SAT
 //!    solver.
 //!

@@ -2,12 +2,12 @@
 //! people.
 
 use super::bands::{BandWord, Bits};
-use super::board::{Board, Candidate};
+use super::board::{BandCandidate, SearchState};
 use crate::grid::{Grid, Order};
 use crate::solver::watch::{self, Watch, digit_of};
 
 impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize>
-    Board<W, N, SIDE, SLOTS, GROUP>
+    SearchState<W, N, SIDE, SLOTS, GROUP>
 {
     /// Reports the cells filled since `before`, except `reported`, the cell of a guess.
     #[cold]
@@ -50,7 +50,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
             for (value, digit) in (1..).zip(0..SIDE) {
                 let has_place = house.cells(order).any(|cell| {
                     let (band, bit) = (cell.index() / Self::BAND_CELLS, cell.index() % Self::BAND_CELLS);
-                    self.has(Candidate { digit, band, bit })
+                    self.has(BandCandidate { digit, band, bit })
                 });
                 if !has_place {
                     return watch::Contradiction::NoPlace { digit: digit_of(order, value), house };

@@ -2,7 +2,7 @@
 //! the last resort.
 
 use super::bands::BandWord;
-use super::board::Board;
+use super::board::SearchState;
 use super::guess::Weights;
 use super::learning;
 use crate::grid::{Grid, MAX_CELLS, MAX_SIDE};
@@ -22,11 +22,11 @@ pub(super) struct PropagationSolver<
     const SLOTS: usize,
     const GROUP: usize,
 > {
-    board: Board<W, N, SIDE, SLOTS, GROUP>,
+    board: SearchState<W, N, SIDE, SLOTS, GROUP>,
     /// The board before the first guess on the stack, which holds whatever is guessed.
-    root: Board<W, N, SIDE, SLOTS, GROUP>,
+    root: SearchState<W, N, SIDE, SLOTS, GROUP>,
     /// For each guess that stands, the board without the candidate that was guessed.
-    stack: Vec<Board<W, N, SIDE, SLOTS, GROUP>>,
+    stack: Vec<SearchState<W, N, SIDE, SLOTS, GROUP>>,
     /// The cells of those guesses, in a watched search.
     guesses: Vec<usize>,
     weights: Box<Weights>,
@@ -39,8 +39,8 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
 {
     pub(super) fn new() -> Self {
         Self {
-            board: Board::new(),
-            root: Board::new(),
+            board: SearchState::new(),
+            root: SearchState::new(),
             stack: Vec::with_capacity(SIDE * SIDE),
             guesses: Vec::new(),
             weights: Box::new(Weights { cells: [0; MAX_CELLS], digits: [0; MAX_SIDE] }),
@@ -110,7 +110,7 @@ impl<B: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
                     metrics.guesses += 1;
                     metrics.depth = metrics.depth.max(self.stack.len() as u64);
                     if W::IS_ON {
-                        let cell = Board::<B, N, SIDE, SLOTS, GROUP>::cell(guess);
+                        let cell = SearchState::<B, N, SIDE, SLOTS, GROUP>::cell(guess);
                         self.guesses.push(cell);
                         reported = Some(cell);
                         // A side is 25 at most.

@@ -1,7 +1,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::bands::{BandWord, Bits};
-use super::board::{Board, Candidate};
+use super::board::{BandCandidate, SearchState};
 use super::*;
 use crate::grid::{Cell, Grid, House};
 use crate::solver::watch::NoWatch;
@@ -296,7 +296,7 @@ fn learn<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, con
     limit: &Limit<'_>,
     known: Option<&Grid>,
 ) -> Option<(Search, Grid)> {
-    let mut board = Board::<W, N, SIDE, SLOTS, GROUP>::new();
+    let mut board = SearchState::<W, N, SIDE, SLOTS, GROUP>::new();
     board.load(puzzle.digits()).and_then(|()| board.propagate(&mut NoWatch)).ok()?;
     assert!(learning::suits(&board));
     let mut found = Search { solutions: u64::from(known.is_some()), ..Search::NO_SOLUTION };
@@ -379,7 +379,7 @@ fn rests<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, con
     for &clues in clues {
         for _ in 0..8 {
             let puzzle = random.puzzle(order, clues);
-            let mut board = Board::<W, N, SIDE, SLOTS, GROUP>::new();
+            let mut board = SearchState::<W, N, SIDE, SLOTS, GROUP>::new();
             assert!(board.load(puzzle.digits()).is_ok() && board.propagate(&mut NoWatch).is_ok());
             let split = |cell: Cell| (cell.index() / (N * SIDE), cell.index() % (N * SIDE));
             let is_filled = |cell: Cell| Bits(board.filled[split(cell).0]).any(|bit| bit == split(cell).1);
@@ -392,7 +392,7 @@ fn rests<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, con
             for digit in 0..SIDE {
                 let takes = |&cell: &Cell| {
                     let (band, bit) = split(cell);
-                    board.has(Candidate { digit, band, bit })
+                    board.has(BandCandidate { digit, band, bit })
                 };
                 let places = |house: House| house.cells(order).filter(takes).collect::<Vec<_>>();
                 for &house in &houses {

@@ -1,7 +1,7 @@
 //! Boards of a vector, and their sweeps.
 
 use super::vector::{CellSets, SetVector};
-use super::{Block, MOST};
+use super::{MOST, PuzzleBlock};
 
 /// The bits of a lane that stand for no digit. In the sets of houses they are set, so that none is a
 /// candidate.
@@ -11,7 +11,7 @@ const NO_DIGITS: u16 = 0xFE00;
 const DIAGONALS: [usize; 9] = [0, 4, 8, 1, 5, 6, 2, 3, 7];
 
 /// A puzzle in each lane.
-struct Board<V> {
+struct BoardLanes<V> {
     cells: CellSets<V>,
     /// The digits of each house.
     rows: [V; 9],
@@ -19,7 +19,7 @@ struct Board<V> {
     boxes: [V; 9],
 }
 
-impl Block<'_> {
+impl PuzzleBlock<'_> {
     /// Solves what singles solve, one vector after the other. A bit for each solved puzzle.
     ///
     /// # Panics
@@ -49,7 +49,7 @@ impl Block<'_> {
 /// Solves those of the first `wanted` puzzles of a vector that singles solve. A bit for each of them.
 #[inline(always)]
 fn solve<V: SetVector>(puzzles: &[[u8; 81]], solutions: &mut [[u8; 81]], wanted: usize) -> u32 {
-    let mut board = Board::<V>::read(puzzles);
+    let mut board = BoardLanes::<V>::read(puzzles);
     let wanted = u32::MAX >> (32 - wanted);
     let solved = loop {
         let found = board.sweep();
@@ -75,7 +75,7 @@ fn once_twice<V: SetVector>(a: V, b: V, c: V) -> (V, V) {
     (or3(a, b, c), or3(a.and(b), b.and(c), a.and(c)))
 }
 
-impl<V: SetVector> Board<V> {
+impl<V: SetVector> BoardLanes<V> {
     #[inline(always)]
     fn read(puzzles: &[[u8; 81]]) -> Self {
         let none = [V::splat(NO_DIGITS); 9];

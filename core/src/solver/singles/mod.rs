@@ -52,7 +52,7 @@ pub(super) fn block_len(puzzles: usize, least: usize) -> usize {
 /// # Panics
 /// If there are more puzzles, or not as many solutions.
 pub(super) fn solve(backend: Backend, puzzles: &[[u8; 81]], solutions: &mut [[u8; 81]]) -> u32 {
-    let block = Block { puzzles, solutions };
+    let block = PuzzleBlock { puzzles, solutions };
     match backend {
         #[cfg(target_arch = "x86_64")]
         Backend::Avx512 if puzzles.len() > HALF => x86::with_avx512(block),
@@ -65,7 +65,7 @@ pub(super) fn solve(backend: Backend, puzzles: &[[u8; 81]], solutions: &mut [[u8
 }
 
 /// Puzzles of 81 digits, 0 for a blank, and room for their solutions.
-struct Block<'a> {
+struct PuzzleBlock<'a> {
     puzzles: &'a [[u8; 81]],
     solutions: &'a mut [[u8; 81]],
 }

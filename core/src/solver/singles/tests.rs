@@ -16,15 +16,17 @@ type Solve = fn(&[[u8; 81]], &mut [[u8; 81]]) -> u32;
 /// Every kind of vector of this machine.
 fn all_vectors() -> Vec<(&'static str, Solve)> {
     let mut found: Vec<(&str, Solve)> =
-        vec![("words", |puzzles, solutions| Block { puzzles, solutions }.solve::<Words>())];
+        vec![("words", |puzzles, solutions| PuzzleBlock { puzzles, solutions }.solve::<Words>())];
     #[cfg(target_arch = "x86_64")]
     {
         if Backend::Avx2.is_available() {
-            found.push(("avx2", |puzzles, solutions| x86::with_avx2(Block { puzzles, solutions })));
+            found.push(("avx2", |puzzles, solutions| x86::with_avx2(PuzzleBlock { puzzles, solutions })));
         }
         if Backend::Avx512.is_available() {
-            found.push(("avx512vl", |puzzles, solutions| x86::with_avx512vl(Block { puzzles, solutions })));
-            found.push(("avx512", |puzzles, solutions| x86::with_avx512(Block { puzzles, solutions })));
+            found.push(("avx512vl", |puzzles, solutions| {
+                x86::with_avx512vl(PuzzleBlock { puzzles, solutions })
+            }));
+            found.push(("avx512", |puzzles, solutions| x86::with_avx512(PuzzleBlock { puzzles, solutions })));
         }
     }
     found
@@ -113,5 +115,5 @@ fn what_singles_solve_is_solved_whatever_is_beside_it() {
 #[test]
 #[should_panic(expected = "MOST")]
 fn a_block_has_room_for_so_many_puzzles() {
-    Block { puzzles: &[[0; 81]; MOST + 1], solutions: &mut [[0; 81]; MOST + 1] }.solve::<Words>();
+    PuzzleBlock { puzzles: &[[0; 81]; MOST + 1], solutions: &mut [[0; 81]; MOST + 1] }.solve::<Words>();
 }

@@ -24,16 +24,16 @@ use std::arch::x86_64::{
 };
 
 use super::vector::{CellSets, SetVector};
-use super::{Block, MOST};
-use crate::simd::{has_avx2, has_avx512};
+use super::{MOST, PuzzleBlock};
+use crate::simd::{by_instruction, has_avx2, has_avx512};
 
 /// Solves a block with vectors of 512 bits.
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-pub(super) fn with_avx512(block: Block<'_>) -> u32 {
+pub(super) fn with_avx512(block: PuzzleBlock<'_>) -> u32 {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(block: Block<'_>) -> u32 {
+    fn compiled(block: PuzzleBlock<'_>) -> u32 {
         block.solve::<Sets512>()
     }
     assert!(has_avx512());
@@ -44,9 +44,9 @@ pub(super) fn with_avx512(block: Block<'_>) -> u32 {
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-pub(super) fn with_avx512vl(block: Block<'_>) -> u32 {
+pub(super) fn with_avx512vl(block: PuzzleBlock<'_>) -> u32 {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(block: Block<'_>) -> u32 {
+    fn compiled(block: PuzzleBlock<'_>) -> u32 {
         block.solve::<Sets256>()
     }
     assert!(has_avx512());
@@ -57,9 +57,9 @@ pub(super) fn with_avx512vl(block: Block<'_>) -> u32 {
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-pub(super) fn with_avx2(block: Block<'_>) -> u32 {
+pub(super) fn with_avx2(block: PuzzleBlock<'_>) -> u32 {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(block: Block<'_>) -> u32 {
+    fn compiled(block: PuzzleBlock<'_>) -> u32 {
         block.solve::<Sets256>()
     }
     assert!(has_avx2());
@@ -204,20 +204,7 @@ macro_rules! sets {
                 unsafe { Self($set1(bits.cast_signed())) }
             }
 
-            #[inline(always)]
-            fn or(self, other: Self) -> Self {
-                unsafe { Self($or(self.0, other.0)) }
-            }
-
-            #[inline(always)]
-            fn and(self, other: Self) -> Self {
-                unsafe { Self($and(self.0, other.0)) }
-            }
-
-            #[inline(always)]
-            fn and_not(self, other: Self) -> Self {
-                unsafe { Self($andnot(other.0, self.0)) }
-            }
+            by_instruction!(or $or, and $and; and_not $andnot);
 
             #[inline(always)]
             fn minus_one(self) -> Self {

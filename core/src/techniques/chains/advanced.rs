@@ -28,12 +28,12 @@ pub(super) fn sort_as_hashed(gone: &mut [(usize, u32)]) {
 }
 
 /// What a search writes.
-struct Sink<'a> {
+struct PatternSink<'a> {
     advances: &'a mut Vec<Advance>,
     premises: &'a mut Vec<u16>,
 }
 
-impl Sink<'_> {
+impl PatternSink<'_> {
     /// Adds what a pattern takes away. A pattern that needs no premise was there before the chain.
     ///
     /// `gone` are cells with digits.
@@ -65,7 +65,7 @@ pub(super) fn find(
     advances: &mut Vec<Advance>,
     premises: &mut Vec<u16>,
 ) {
-    let mut sink = Sink { advances, premises };
+    let mut sink = PatternSink { advances, premises };
     for search in [locked, hidden_pairs, naked_pairs, x_wings] {
         search(geometry, blanks_in, source, marks, &mut sink);
         if !sink.advances.is_empty() {
@@ -74,7 +74,7 @@ pub(super) fn find(
     }
 }
 
-fn locked(geometry: &Geometry, _: &[u8], source: &Marks, marks: &Marks, sink: &mut Sink<'_>) {
+fn locked(geometry: &Geometry, _: &[u8], source: &Marks, marks: &Marks, sink: &mut PatternSink<'_>) {
     for (from_kind, to_kind) in [(BOXES, COLUMNS), (BOXES, ROWS), (COLUMNS, BOXES), (ROWS, BOXES)] {
         let technique = if from_kind == BOXES { Technique::Pointing } else { Technique::Claiming };
         for digit in 0..SIDE {
@@ -104,7 +104,13 @@ fn locked(geometry: &Geometry, _: &[u8], source: &Marks, marks: &Marks, sink: &m
     }
 }
 
-fn hidden_pairs(geometry: &Geometry, blanks_in: &[u8], source: &Marks, marks: &Marks, sink: &mut Sink<'_>) {
+fn hidden_pairs(
+    geometry: &Geometry,
+    blanks_in: &[u8],
+    source: &Marks,
+    marks: &Marks,
+    sink: &mut PatternSink<'_>,
+) {
     for house in geometry.boxes_columns_rows().filter(|&house| blanks_in[house] > 4) {
         let places = &marks.places[house];
         let twos =
@@ -137,7 +143,13 @@ fn hidden_pairs(geometry: &Geometry, blanks_in: &[u8], source: &Marks, marks: &M
     }
 }
 
-fn naked_pairs(geometry: &Geometry, blanks_in: &[u8], source: &Marks, marks: &Marks, sink: &mut Sink<'_>) {
+fn naked_pairs(
+    geometry: &Geometry,
+    blanks_in: &[u8],
+    source: &Marks,
+    marks: &Marks,
+    sink: &mut PatternSink<'_>,
+) {
     for house in geometry.boxes_columns_rows().filter(|&house| blanks_in[house] >= 4) {
         let cells = geometry.cells_of(house);
         let candidates = |at: usize| marks.cells[usize::from(cells[at])];
@@ -166,7 +178,7 @@ fn naked_pairs(geometry: &Geometry, blanks_in: &[u8], source: &Marks, marks: &Ma
     }
 }
 
-fn x_wings(geometry: &Geometry, _: &[u8], source: &Marks, marks: &Marks, sink: &mut Sink<'_>) {
+fn x_wings(geometry: &Geometry, _: &[u8], source: &Marks, marks: &Marks, sink: &mut PatternSink<'_>) {
     // Digits with enough lines left: the digits that are placed have no candidates.
     let lines_of =
         |digit: usize| (ROWS * SIDE..(ROWS + 1) * SIDE).filter(|&row| source.places[row][digit] != 0).count();

@@ -12,11 +12,12 @@
 
 mod advanced;
 mod closure;
+mod collector;
+mod consequences;
 pub(super) mod dynamic;
 mod marks;
 mod multiple;
 mod nested;
-mod outlook;
 mod reach;
 mod side_by_side;
 mod single;
@@ -32,9 +33,9 @@ pub(super) use single::single_chain;
 pub(super) struct Workspace {
     links: Links,
     reach: reach::Reach,
-    single: single::Buffers,
-    multiple: multiple::Buffers,
-    dynamic: dynamic::Buffers,
+    single: single::SingleBuffers,
+    multiple: Vec<multiple::LinkClosure>,
+    dynamic: dynamic::DynamicBuffers,
 }
 
 /// The rating of a chain, exact in the way that Sudoku Explainer adds tenths up: chains are

@@ -2,7 +2,7 @@
 //! digit in a house, is true.
 
 use super::marks::{CANDIDATES, CELLS, OFF, ON, SIDE, WORDS, has};
-use super::{Links, Mode, difficulty, tenths};
+use super::{Links, Mode, Workspace, difficulty, tenths};
 use crate::techniques::geometry::{Geometry, KINDS};
 use crate::techniques::hunt::{Hunt, Mark, RawImplication};
 use crate::techniques::position::{Position, bits};
@@ -14,7 +14,7 @@ pub(super) const BASE: f64 = 8.0;
 
 /// What follows from a candidate that is on, in the order in which it is found.
 #[derive(Debug)]
-pub(super) struct Closure {
+pub(super) struct LinkClosure {
     /// Whether it has been computed in this position.
     pub is_known: bool,
     /// The candidates that get on and off.
@@ -26,7 +26,7 @@ pub(super) struct Closure {
     parents: [[u16; CANDIDATES]; 2],
 }
 
-impl Default for Closure {
+impl Default for LinkClosure {
     fn default() -> Self {
         Self {
             is_known: false,
@@ -38,7 +38,7 @@ impl Default for Closure {
     }
 }
 
-impl Closure {
+impl LinkClosure {
     /// Follows all links from a candidate that is on. Stops at a contradiction, of which simpler
     /// chains take care.
     pub(super) fn compute(&mut self, links: &Links, source: u16) -> u64 {
@@ -122,14 +122,8 @@ impl Closure {
     }
 }
 
-/// The buffers of the search.
-#[derive(Debug, Default)]
-pub(super) struct Buffers {
-    closures: Vec<Closure>,
-}
-
 /// The best step so far.
-struct Best {
+struct CommonConclusion {
     complexity: usize,
     /// Cells come before houses.
     house: Option<usize>,
@@ -139,13 +133,12 @@ struct Best {
 }
 
 /// The easiest step from all candidates of a cell or all places of a digit.
-pub(in crate::techniques) fn multiple(hunt: &mut Hunt<'_>) -> bool {
+pub(in crate::techniques) fn multiple(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
     let position = hunt.position;
     let geometry = position.geometry;
-    let work = &mut *hunt.work;
     work.links.load(geometry, position);
-    let closures = &mut work.multiple.closures;
-    closures.resize_with(CANDIDATES, Closure::default);
+    let closures = &mut work.multiple;
+    closures.resize_with(CANDIDATES, LinkClosure::default);
     for closure in closures.iter_mut() {
         closure.is_known = false;
     }
@@ -153,7 +146,7 @@ pub(in crate::techniques) fn multiple(hunt: &mut Hunt<'_>) -> bool {
     work.reach.turn(geometry, position);
     let cells = hunt.allowed.contains(Technique::CellForcingChains);
     let houses = hunt.allowed.contains(Technique::RegionForcingChains);
-    let mut best: Option<Best> = None;
+    let mut best: Option<CommonConclusion> = None;
     let mut look = |sources: &[u16], house: Option<usize>| {
         if work.reach.meet(sources) {
             for &source in sources {
@@ -200,7 +193,7 @@ pub(in crate::techniques) fn multiple(hunt: &mut Hunt<'_>) -> bool {
     hunt.found.rating = tenths(difficulty(BASE, best.complexity));
     conclude(hunt, best.target, best.state == ON);
     if hunt.explains {
-        let (links, closures) = (&hunt.work.links, &hunt.work.multiple.closures);
+        let (links, closures) = (&work.links, &work.multiple);
         for &source in &best.sources {
             let chain = closures[usize::from(source)].chain(geometry, links, best.state, best.target);
             hunt.found.candidates.push(chain[0].mark);
@@ -229,7 +222,7 @@ pub(super) fn conclude(hunt: &mut Hunt<'_>, target: u16, is_on: bool) {
 }
 
 /// Computes the closure of a candidate once.
-fn know(closures: &mut [Closure], links: &Links, source: u16, inferences: &mut u64) {
+fn know(closures: &mut [LinkClosure], links: &Links, source: u16, inferences: &mut u64) {
     let closure = &mut closures[usize::from(source)];
     if !closure.is_known {
         *inferences += closure.compute(links, source);
@@ -239,10 +232,10 @@ fn know(closures: &mut [Closure], links: &Links, source: u16, inferences: &mut u
 /// Looks for what follows from all of several candidates.
 fn reduce(
     position: &Position,
-    closures: &[Closure],
+    closures: &[LinkClosure],
     sources: &[u16],
     house: Option<usize>,
-    best: &mut Option<Best>,
+    best: &mut Option<CommonConclusion>,
 ) {
     let first = &closures[usize::from(sources[0])];
     for state in [ON, OFF] {
@@ -265,7 +258,8 @@ fn reduce(
             // A cell with one candidate has nothing to lose.
             let is_worth = state == OFF || !position.candidates[usize::from(target) / SIDE].is_power_of_two();
             if is_better && is_worth {
-                *best = Some(Best { complexity, house, sources: sources.to_vec(), state, target });
+                *best =
+                    Some(CommonConclusion { complexity, house, sources: sources.to_vec(), state, target });
             }
         }
     }

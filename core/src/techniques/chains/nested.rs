@@ -6,13 +6,13 @@
 //! contrary, and what several candidates lead to is what the sets of all that they lead to have in
 //! common.
 
+use std::collections::HashMap;
+
 use super::advanced::{Advance, sort_as_hashed};
-use super::closure::Nested;
+use super::collector::{CollectedChain, Collector, Key, Shape, refuted};
 use super::marks::{CANDIDATES, Marks, OFF, ON, SIDE, WORDS};
-use super::multiple;
 use super::reach::Reach;
-use super::single::{self, Key};
-use super::{IN_CELL, Links, Mode};
+use super::{IN_CELL, Links, Mode, multiple, single};
 use crate::techniques::geometry::{Geometry, KINDS};
 use crate::techniques::position::bits;
 use crate::techniques::technique::Technique;
@@ -47,6 +47,33 @@ impl Premises {
             let gone = sink.source.places[house][digit] & !sink.marks.places[house][digit];
             bits(u32::from(gone)).for_each(|at| set(geometry.cell_at(house, at) * SIDE + digit));
         }
+    }
+}
+
+/// The nested chains that a search has come across: chains that consist of the same statements
+/// count once in a step, wherever they are used.
+#[derive(Debug, Default)]
+pub(super) struct Nested {
+    /// The number of each, by a fingerprint of its statements.
+    numbers: HashMap<u128, u32>,
+    /// The statements of each.
+    pub complexities: Vec<u32>,
+}
+
+impl Nested {
+    /// The number of a chain.
+    pub(super) fn number(&mut self, fingerprint: u128, complexity: u32) -> u32 {
+        let next = self.complexities.len() as u32;
+        let number = *self.numbers.entry(fingerprint).or_insert(next);
+        if number == next {
+            self.complexities.push(complexity);
+        }
+        number
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.numbers.clear();
+        self.complexities.clear();
     }
 }
 
@@ -110,160 +137,6 @@ impl Sink<'_> {
     }
 }
 
-/// What a candidate can be taken away by.
-#[derive(Clone, Copy, Debug)]
-enum Shape {
-    /// The path of a chain.
-    Chain { mode: Mode, ends_on: bool },
-    /// The path of a cycle.
-    Cycle { mode: Mode },
-    /// The candidates of a cell, or the places of a digit in a house of a kind.
-    Multiple { source: u16, kind: u8, target: u16, state: u8 },
-}
-
-/// A chain that is the easiest so far for some candidate.
-#[derive(Clone, Copy, Debug)]
-struct Hint {
-    key: Key,
-    /// The place in the order in which the reference looks for them.
-    order: u32,
-    technique: Technique,
-    shape: Shape,
-    /// Its path and what it takes away, as ranges.
-    path: (usize, usize),
-    gone: (usize, usize),
-}
-
-const NONE: u32 = u32::MAX;
-
-/// The easiest chain for each candidate.
-#[derive(Debug)]
-pub(super) struct Collector {
-    /// The chain that takes each candidate away.
-    best: Vec<u32>,
-    hints: Vec<Hint>,
-    paths: Vec<u16>,
-    gone: Vec<u16>,
-}
-
-impl Default for Collector {
-    fn default() -> Self {
-        Self { best: vec![NONE; CANDIDATES], hints: Vec::new(), paths: Vec::new(), gone: Vec::new() }
-    }
-}
-
-impl Collector {
-    fn clear(&mut self) {
-        for &id in &self.gone {
-            self.best[usize::from(id)] = NONE;
-        }
-        self.hints.clear();
-        self.paths.clear();
-        self.gone.clear();
-    }
-
-    fn rank(hint: &Hint) -> (Key, u32) {
-        (hint.key, hint.order)
-    }
-
-    /// Whether a chain would be the easiest for a candidate.
-    fn is_better(&self, key: Key, order: u32, id: u16) -> bool {
-        let best = self.best[usize::from(id)];
-        best == NONE || (key, order) < Self::rank(&self.hints[best as usize])
-    }
-
-    /// Takes a chain if it is the easiest for one of the candidates that it takes away.
-    fn offer(&mut self, mut hint: Hint, path: impl Iterator<Item = u16>, gone: &[u16]) {
-        if !gone.iter().any(|&id| self.is_better(hint.key, hint.order, id)) {
-            return;
-        }
-        let from = self.paths.len();
-        self.paths.extend(path);
-        hint.path = (from, self.paths.len());
-        let from = self.gone.len();
-        self.gone.extend_from_slice(gone);
-        hint.gone = (from, self.gone.len());
-        let number = self.hints.len() as u32;
-        for &id in gone {
-            if self.is_better(hint.key, hint.order, id) {
-                self.best[usize::from(id)] = number;
-            }
-        }
-        self.hints.push(hint);
-    }
-
-    /// Takes a chain without branches. `path` goes from its end to its beginning.
-    pub(super) fn chain(
-        &mut self,
-        (key, technique, mode): (Key, Technique, Mode),
-        ends_on: bool,
-        path: &[u16],
-        marks: &Marks,
-    ) {
-        let end = path[0];
-        let mut gone = [end; SIDE];
-        let mut count = 1;
-        if ends_on {
-            count = 0;
-            let (cell, digit) = (usize::from(end) / SIDE, usize::from(end) % SIDE);
-            for other in bits(u32::from(marks.cells[cell] & !(1 << digit))) {
-                gone[count] = (cell * SIDE + other) as u16;
-                count += 1;
-            }
-        }
-        let order = order(mode, end, if ends_on { 2 } else { 1 });
-        let shape = Shape::Chain { mode, ends_on };
-        let hint = Hint { key, order, technique, shape, path: (0, 0), gone: (0, 0) };
-        self.offer(hint, path.iter().copied(), &gone[..count]);
-    }
-
-    /// Takes a cycle. `path` goes from its beginning back to it.
-    pub(super) fn cycle(
-        &mut self,
-        (key, technique, mode): (Key, Technique, Mode),
-        path: impl Iterator<Item = u16>,
-        first: u16,
-        gone: &[u16],
-    ) {
-        let shape = Shape::Cycle { mode };
-        let order = order(mode, first, 0);
-        self.offer(Hint { key, order, technique, shape, path: (0, 0), gone: (0, 0) }, path, gone);
-    }
-
-    /// How easy the easiest chain for a candidate is.
-    pub(super) fn best(&self, id: u16) -> Option<Key> {
-        let best = self.best[usize::from(id)];
-        (best != NONE).then(|| self.hints[best as usize].key)
-    }
-
-    /// The worst of the chains that are the easiest for some candidate.
-    pub(super) fn worst(&self) -> Option<Key> {
-        let best = self.gone.iter().map(|&id| self.hints[self.best[usize::from(id)] as usize].key);
-        best.max_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal))
-    }
-
-    /// The chains that are the easiest for some candidate, the easiest first.
-    fn sorted(&self) -> Vec<u32> {
-        let mut numbers: Vec<u32> = self.gone.iter().map(|&id| self.best[usize::from(id)]).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let rank = |&number: &u32| Self::rank(&self.hints[number as usize]);
-        numbers
-            .sort_by(|one, other| rank(one).partial_cmp(&rank(other)).unwrap_or(std::cmp::Ordering::Equal));
-        numbers
-    }
-}
-
-/// The place of a chain from a candidate in the order of search.
-fn order(mode: Mode, source: u16, part: u32) -> u32 {
-    let mode = match mode {
-        Mode::X => 0,
-        Mode::Y => 1,
-        Mode::Xy => 2,
-    };
-    (mode * CANDIDATES as u32 + u32::from(source)) * 4 + part
-}
-
 /// The search for nested chains, with its buffers.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
@@ -271,9 +144,9 @@ pub(super) struct Finder {
     links: Links,
     has_links: bool,
     reach: Reach,
-    single: single::Buffers,
+    single: single::SingleBuffers,
     collector: Collector,
-    closures: Vec<multiple::Closure>,
+    closures: Vec<multiple::LinkClosure>,
     /// The closures that have been computed.
     known: Vec<u16>,
 }
@@ -292,7 +165,7 @@ impl Finder {
         let mut inferences = self.reach.explore(geometry, sink.marks, Mode::Xy);
         self.collector.clear();
         inferences += self.single(geometry, most, sink.marks);
-        if self.collector.hints.is_empty() && wants_multiple {
+        if self.collector.chains.is_empty() && wants_multiple {
             inferences += self.multiple(geometry, sink.marks);
         }
         self.write(geometry, sink);
@@ -307,7 +180,7 @@ impl Finder {
         }
         links.load(geometry, marks);
         *has_links = true;
-        let mut search = single::Search::all(geometry, marks, links, single, most, collector);
+        let mut search = single::ChainSearch::all(geometry, marks, links, single, most, collector);
         for mode in [Mode::X, Mode::Xy] {
             for (at, &id) in reach.live.iter().enumerate() {
                 for state in [ON, OFF] {
@@ -378,7 +251,7 @@ impl Finder {
             return 4;
         }
         if self.closures.is_empty() {
-            self.closures.resize_with(CANDIDATES, multiple::Closure::default);
+            self.closures.resize_with(CANDIDATES, multiple::LinkClosure::default);
         }
         if !self.has_links {
             self.links.load(geometry, marks);
@@ -406,21 +279,13 @@ impl Finder {
                     IN_CELL => (true, Technique::CellForcingChains),
                     _ => (false, Technique::RegionForcingChains),
                 };
-                let mut gone = [target; SIDE];
-                let mut count = 1;
-                if state == ON {
-                    count = 0;
-                    let (cell, digit) = (usize::from(target) / SIDE, usize::from(target) % SIDE);
-                    for other in bits(u32::from(marks.cells[cell] & !(1 << digit))) {
-                        gone[count] = (cell * SIDE + other) as u16;
-                        count += 1;
-                    }
-                }
+                let (gone, count) = refuted(marks, target, state == ON);
                 *order += 1;
                 let key = Key::new(multiple::BASE, complexity, if is_cell { 5 } else { 6 });
                 let shape = Shape::Multiple { source: sources[0], kind, target, state: state as u8 };
-                let hint = Hint { key, order: *order, technique, shape, path: (0, 0), gone: (0, 0) };
-                self.collector.offer(hint, std::iter::empty(), &gone[..count]);
+                let chain =
+                    CollectedChain { key, order: *order, technique, shape, path: (0, 0), gone: (0, 0) };
+                self.collector.offer(chain, std::iter::empty(), &gone[..count]);
             }
         }
         inferences
@@ -430,11 +295,11 @@ impl Finder {
     fn write(&self, geometry: &Geometry, sink: &mut Sink<'_>) {
         let collector = &self.collector;
         for number in collector.sorted() {
-            let hint = &collector.hints[number as usize];
-            let path = &collector.paths[hint.path.0..hint.path.1];
+            let chain = &collector.chains[number as usize];
+            let path = &collector.paths[chain.path.0..chain.path.1];
             let mut premises = Premises::default();
             let mut fingerprint = Fingerprint::new();
-            match hint.shape {
+            match chain.shape {
                 Shape::Chain { mode, ends_on } => {
                     self.follow(geometry, sink, (path, mode, ends_on), &mut premises, &mut fingerprint);
                 }
@@ -478,7 +343,7 @@ impl Finder {
                 }
             }
             let mut gone: Vec<(usize, u32)> = Vec::new();
-            for &id in &collector.gone[hint.gone.0..hint.gone.1] {
+            for &id in &collector.gone[chain.gone.0..chain.gone.1] {
                 let (cell, digit) = (usize::from(id) / SIDE, 1 << (usize::from(id) % SIDE));
                 match gone.iter_mut().find(|(known, _)| *known == cell) {
                     Some((_, digits)) => *digits |= digit,
@@ -490,7 +355,7 @@ impl Finder {
                 .into_iter()
                 .flat_map(|(cell, digits)| bits(digits).map(move |digit| (cell * SIDE + digit) as u16))
                 .filter(|&id| collector.best[usize::from(id)] == number);
-            sink.add(hint.technique, &premises, (fingerprint, hint.key.complexity), gone);
+            sink.add(chain.technique, &premises, (fingerprint, chain.key.complexity), gone);
         }
     }
 

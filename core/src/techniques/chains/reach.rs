@@ -13,7 +13,7 @@
 use std::ops::Range;
 
 use super::marks::{OFF, ON};
-use super::side_by_side::{NO_BITS, Row, SIDE_BY_SIDE, find_live};
+use super::side_by_side::{BlockBits, NO_BITS, SIDE_BY_SIDE, find_live};
 use super::{Cells, Mode, known_places};
 use crate::techniques::geometry::{Geometry, KINDS};
 use crate::techniques::position::{bits, is_pair};
@@ -39,41 +39,41 @@ pub(super) struct Reach {
     weak: Vec<u16>,
     weak_ends: Vec<u32>,
     /// The candidates that have a strong link to each relay, a block of them after another.
-    by_strong: Vec<Row>,
+    by_strong: Vec<BlockBits>,
     /// Those that have a weak link to it, blocks likewise.
-    by_weak: Vec<Row>,
+    by_weak: Vec<BlockBits>,
     /// Those that lead to it being on, and off.
-    on: Vec<Row>,
-    off: Vec<Row>,
+    on: Vec<BlockBits>,
+    off: Vec<BlockBits>,
     /// Those that lead to it being on by the first steps along two links each: blocks likewise, in
     /// each the steps one after another.
-    by_steps: Vec<Row>,
+    by_steps: Vec<BlockBits>,
     /// What each candidate turns on, and off, when it is on: if that is wanted.
-    turned: [Vec<Row>; 2],
+    turned: [Vec<BlockBits>; 2],
     /// The shortest chain from each candidate that is on or off to its contrary; 0 if there is none.
     pub chains: [Vec<u16>; 2],
     /// How long a cycle from each candidate is at least; 0 if there is none.
     pub cycles: Vec<u16>,
     /// The rows of one block: what leads to each relay by state; what was new at the last step, and
     /// what comes at the next.
-    seen: [Vec<Row>; 2],
-    fresh: Vec<Row>,
-    next: Vec<Row>,
+    seen: [Vec<BlockBits>; 2],
+    fresh: Vec<BlockBits>,
+    next: Vec<BlockBits>,
 }
 
 #[inline]
-fn add(row: &mut Row, other: &Row) {
+fn add(row: &mut BlockBits, other: &BlockBits) {
     row.iter_mut().zip(other).for_each(|(word, other)| *word |= other);
 }
 
 #[inline]
-fn set(row: &mut Row, bit: usize) {
+fn set(row: &mut BlockBits, bit: usize) {
     row[bit / 64] |= 1 << (bit % 64);
 }
 
 /// Calls `visit` with the number of each bit.
 #[inline]
-fn each_bit(row: &Row, mut visit: impl FnMut(usize)) {
+fn each_bit(row: &BlockBits, mut visit: impl FnMut(usize)) {
     for (at, &word) in row.iter().enumerate() {
         let mut word = word;
         while word != 0 {
@@ -158,7 +158,7 @@ impl Reach {
             rows.resize(relays * blocks, NO_BITS);
         }
         let number = &self.number;
-        let link = |rows: &mut Vec<Row>, to: usize, from: usize| {
+        let link = |rows: &mut Vec<BlockBits>, to: usize, from: usize| {
             let from = usize::from(number[from]);
             set(&mut rows[from / SIDE_BY_SIDE * relays + to], from % SIDE_BY_SIDE);
         };
@@ -229,7 +229,7 @@ impl Reach {
             rows.clear();
             rows.extend_from_slice(&self.by_weak[block.clone()]);
         }
-        let note = |lengths: &mut Vec<u16>, ended: &Row, length: u16| {
+        let note = |lengths: &mut Vec<u16>, ended: &BlockBits, length: u16| {
             each_bit(ended, |bit| {
                 let known = &mut lengths[from + bit];
                 *known = if *known == 0 { length } else { *known };
@@ -255,7 +255,7 @@ impl Reach {
 
     /// Makes a step along strong links. Returns the candidates that it leads to their contrary, and
     /// whether nothing is new.
-    fn turn_on(&mut self, block: Range<usize>, length: u16) -> (Row, bool) {
+    fn turn_on(&mut self, block: Range<usize>, length: u16) -> (BlockBits, bool) {
         let Self { seen, fresh, next, chains, number, relays, by_strong, by_weak, .. } = self;
         next.clear();
         next.resize(relays.len(), NO_BITS);
@@ -287,7 +287,7 @@ impl Reach {
     }
 
     /// Makes a step along weak links. Returns the candidates that it leads back to themselves.
-    fn turn_off(&mut self, block: Range<usize>) -> Row {
+    fn turn_off(&mut self, block: Range<usize>) -> BlockBits {
         let Self { seen, fresh, next, .. } = self;
         next.clear();
         let (mut start, mut ended) = (0, NO_BITS);

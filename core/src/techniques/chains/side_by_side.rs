@@ -6,10 +6,10 @@ use crate::techniques::position::bits;
 pub(super) const SIDE_BY_SIDE: usize = 256;
 
 /// A bit for each candidate of a block.
-pub(super) type Row = [u64; SIDE_BY_SIDE / 64];
+pub(super) type BlockBits = [u64; SIDE_BY_SIDE / 64];
 
-pub(super) const NO_BITS: Row = [0; SIDE_BY_SIDE / 64];
-pub(super) const ALL_BITS: Row = [u64::MAX; SIDE_BY_SIDE / 64];
+pub(super) const NO_BITS: BlockBits = [0; SIDE_BY_SIDE / 64];
+pub(super) const ALL_BITS: BlockBits = [u64::MAX; SIDE_BY_SIDE / 64];
 
 /// Finds the candidates of all cells of a grid, and the number of each among them.
 pub(super) fn find_live(

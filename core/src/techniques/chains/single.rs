@@ -6,10 +6,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::collector::{Collector, Key};
 use super::marks::{Marks, OFF, ON};
-use super::nested::Collector;
 use super::reach::Reach;
-use super::{Cells, IN_CELL, Links, Mode, difficulty, tenths};
+use super::{Cells, IN_CELL, Links, Mode, Workspace, tenths};
 use crate::techniques::geometry::Geometry;
 use crate::techniques::hunt::{Hunt, Mark, RawImplication};
 use crate::techniques::position::bits;
@@ -21,7 +21,7 @@ const ROOT: u32 = u32::MAX;
 
 /// The buffers of the search.
 #[derive(Debug, Default)]
-pub(super) struct Buffers {
+pub(super) struct SingleBuffers {
     /// The statements reached: candidate and the index of the one before.
     nodes: Vec<(u16, u32)>,
     /// Marks for candidates that have been on or off, by the number of the search that did it.
@@ -40,7 +40,7 @@ pub(super) struct Buffers {
     cycle_gone: Vec<(u16, u8)>,
 }
 
-impl Buffers {
+impl SingleBuffers {
     /// Makes room for the marks of `count` candidates.
     fn resize(&mut self, count: usize) {
         if self.on.len() != count {
@@ -52,23 +52,9 @@ impl Buffers {
     }
 }
 
-/// What decides between two steps: rating, statements, and kind of chain.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub(super) struct Key {
-    difficulty: f64,
-    pub complexity: usize,
-    sort: u8,
-}
-
-impl Key {
-    pub(super) fn new(base: f64, complexity: usize, sort: u8) -> Self {
-        Self { difficulty: difficulty(base, complexity), complexity, sort }
-    }
-}
-
 /// The best step so far.
 #[derive(Clone, Copy, Debug)]
-struct Best {
+struct BestChain {
     key: Key,
     technique: Technique,
     /// Whether the path ends in an on statement.
@@ -78,13 +64,13 @@ struct Best {
 }
 
 /// A search for the easiest of all chains, or for the easiest for each candidate.
-pub(super) struct Search<'a, C> {
+pub(super) struct ChainSearch<'a, C> {
     geometry: &'a Geometry,
     cells: &'a C,
     links: &'a Links,
-    buffers: &'a mut Buffers,
+    buffers: &'a mut SingleBuffers,
     allowed: TechniqueSet,
-    best: Option<Best>,
+    best: Option<BestChain>,
     pub inferences: u64,
     /// The most inferences that may be made.
     most: u64,
@@ -97,14 +83,13 @@ pub(super) struct Search<'a, C> {
 
 /// Cycles and forcing chains of one digit, cycles of cells with two candidates, then those of both
 /// kinds of links: the easiest of all.
-pub(in crate::techniques) fn single_chain(hunt: &mut Hunt<'_>) -> bool {
+pub(in crate::techniques) fn single_chain(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
     let position = hunt.position;
-    let work = &mut *hunt.work;
     work.links.load(position.geometry, position);
     let count = work.links.strong_count.len();
     let buffers = &mut work.single;
     buffers.resize(count);
-    let mut search = Search {
+    let mut search = ChainSearch {
         geometry: position.geometry,
         cells: position,
         links: &work.links,
@@ -128,7 +113,7 @@ pub(in crate::techniques) fn single_chain(hunt: &mut Hunt<'_>) -> bool {
         return false;
     }
     let Some(best) = best else { return false };
-    write(hunt, &best);
+    write(hunt, work, &best);
     true
 }
 
@@ -150,13 +135,13 @@ fn others(cells: &impl Cells, side: usize, id: u16) -> impl Iterator<Item = u16>
     bits(cells.candidates(cell) & !(1 << digit)).map(move |other| (cell * side + other) as u16)
 }
 
-impl<'a> Search<'a, Marks> {
+impl<'a> ChainSearch<'a, Marks> {
     /// A search for the easiest chain for each candidate.
     pub(super) fn all(
         geometry: &'a Geometry,
         marks: &'a Marks,
         links: &'a Links,
-        buffers: &'a mut Buffers,
+        buffers: &'a mut SingleBuffers,
         most: u64,
         collector: &'a mut Collector,
     ) -> Self {
@@ -193,7 +178,7 @@ impl<'a> Search<'a, Marks> {
     }
 }
 
-impl<C: Cells> Search<'_, C> {
+impl<C: Cells> ChainSearch<'_, C> {
     fn key(mode: Mode, is_cycle: bool, complexity: usize) -> Key {
         let (base, sort) = match mode {
             Mode::X => (if is_cycle { 6.5 } else { 6.6 }, 2),
@@ -213,7 +198,7 @@ impl<C: Cells> Search<'_, C> {
     }
 
     /// Remembers a step, and how long better ones may be.
-    fn improve(&mut self, best: Best) {
+    fn improve(&mut self, best: BestChain) {
         self.best = Some(best);
         self.bounds = [self.bound(best.mode, false), self.bound(best.mode, true)];
     }
@@ -420,7 +405,7 @@ impl<C: Cells> Search<'_, C> {
         self.buffers.best_path.clear();
         self.buffers.best_path.push(first);
         self.buffers.best_path.extend(path);
-        self.improve(Best { key, technique, ends_on: true, is_cycle: true, mode });
+        self.improve(BestChain { key, technique, ends_on: true, is_cycle: true, mode });
     }
 
     /// Chains from a candidate that is on, or off, to its contrary.
@@ -454,7 +439,7 @@ impl<C: Cells> Search<'_, C> {
                     return;
                 }
             }
-            let Buffers { nodes, on, off, .. } = &mut *self.buffers;
+            let SingleBuffers { nodes, on, off, .. } = &mut *self.buffers;
             for at in start..end {
                 let id = usize::from(nodes[at].0);
                 if is_on_level {
@@ -502,22 +487,22 @@ impl<C: Cells> Search<'_, C> {
             collector.chain((key, technique, mode), !was_on, path, marks);
             return;
         }
-        self.improve(Best { key, technique, ends_on: !was_on, is_cycle: false, mode });
+        self.improve(BestChain { key, technique, ends_on: !was_on, is_cycle: false, mode });
     }
 }
 
 /// Writes the best step.
-fn write(hunt: &mut Hunt<'_>, best: &Best) {
+fn write(hunt: &mut Hunt<'_>, work: &Workspace, best: &BestChain) {
     let position = hunt.position;
     let side = position.geometry.side;
     let mark = |id: u16| Mark::new(usize::from(id) / side, usize::from(id) % side);
     hunt.found.begin(best.technique);
     hunt.found.rating = tenths(best.key.difficulty);
-    let path = &hunt.work.single.best_path;
+    let path = &work.single.best_path;
     let target = mark(path[0]);
     let (cell, digit) = (usize::from(target.cell), usize::from(target.digit));
     if best.is_cycle {
-        let gone = hunt.work.single.best_gone.iter();
+        let gone = work.single.best_gone.iter();
         hunt.found.eliminations.extend(gone.map(|&(cell, digit)| Mark { cell, digit }));
     } else if best.ends_on {
         hunt.found.placement = Some(target);
@@ -529,7 +514,7 @@ fn write(hunt: &mut Hunt<'_>, best: &Best) {
     if !hunt.explains {
         return;
     }
-    let links = &hunt.work.links;
+    let links = &work.links;
     let mut chain: Vec<RawImplication> = Vec::with_capacity(path.len());
     let mut digits = 0;
     let mut is_on = best.ends_on == (path.len() % 2 == 1);

@@ -18,7 +18,7 @@ pub(super) struct Place {
 impl Place {
     /// Whether it cannot be read because it has another number of cells or rows than it should.
     pub(super) fn has_wrong_length(&self) -> bool {
-        self.fault.as_ref().is_some_and(|fault| fault.what == What::Length)
+        self.fault.as_ref().is_some_and(|fault| fault.what == FaultKind::Length)
     }
 }
 
@@ -26,12 +26,12 @@ impl Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) line: u32,
-    pub(super) what: What,
+    pub(super) what: FaultKind,
 }
 
 /// What is wrong with a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum FaultKind {
     /// It has another number of cells than it should, or belongs to fewer rows.
     Length,
     /// The character at this column, from 0, is no cell.

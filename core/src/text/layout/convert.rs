@@ -7,15 +7,15 @@
 use std::fmt;
 
 use super::super::error::{Problem, push_fault};
-use super::account::{Fault, Reading, What};
+use super::account::{Fault, FaultKind, Reading};
 use super::brackets::bracket_borders;
 use super::facts::{Kind, is_label, kind};
-use super::lines::Answered;
+use super::lines::AnsweredLines;
 use super::markup;
 use super::members::Documents;
 use super::rows::{Rest, RowText};
-use super::signs::{Cell, DOT, Signs, ZERO, flat};
-use super::table::{Extent, Framing, Layout, Split, View};
+use super::signs::{DOT, ReadCell, Signs, ZERO, flat};
+use super::table::{Framing, JsonCut, Layout, Split, View};
 use super::views::{last_section, lines_in};
 use super::{lines as puzzle_lines, triples};
 use crate::grid::Order;
@@ -100,10 +100,10 @@ impl Converter {
     fn convert_members(&self, text: &[u8], is_end: bool) -> Converted {
         let (documents, taken) = Documents::of_stream(text, self.layout.extent, is_end);
         let mut layout = self.layout.clone();
-        layout.path.drain(..usize::from(layout.extent == Extent::Items));
+        layout.path.drain(..usize::from(layout.extent == JsonCut::Items));
         let reading = documents.read(&layout, &self.signs);
         // A part of an array has a line for each of its lines only where it has a puzzle.
-        if reading.puzzles.is_empty() && layout.extent == Extent::Items && !is_end {
+        if reading.puzzles.is_empty() && layout.extent == JsonCut::Items && !is_end {
             return Converted::default();
         }
         self.written(text, &reading, taken)
@@ -152,11 +152,11 @@ impl Converter {
     }
 
     /// The lines that are answered. What stands around arrays and between tags is none of puzzles.
-    fn answered(&self) -> Answered {
+    fn answered(&self) -> AnsweredLines {
         match self.layout.row().view {
-            _ if self.layout.is_list => Answered::All,
-            View::Plain | View::Sections | View::Brackets => Answered::Figures,
-            View::Json | View::Markup => Answered::Meant,
+            _ if self.layout.is_list => AnsweredLines::All,
+            View::Plain | View::Sections | View::Brackets => AnsweredLines::Figures,
+            View::Json | View::Markup => AnsweredLines::Meant,
         }
     }
 
@@ -262,8 +262,8 @@ impl Converter {
         let mut written = [0; 256];
         for sign in 0..=u8::MAX {
             written[usize::from(sign)] = match self.signs.sign(sign, self.layout.side) {
-                Some(Cell { value: 0, blank: DOT | ZERO }) => b'.',
-                Some(Cell { value: value @ 1.., .. }) => self.symbols[usize::from(value) - 1],
+                Some(ReadCell { value: 0, blank: DOT | ZERO }) => b'.',
+                Some(ReadCell { value: value @ 1.., .. }) => self.symbols[usize::from(value) - 1],
                 _ => 0,
             };
         }
@@ -273,7 +273,7 @@ impl Converter {
     /// The lines of what is read in the first `taken` bytes.
     fn written(&self, text: &[u8], reading: &Reading, taken: usize) -> Converted {
         // Of the items of an array that is a part of a text, the line of the comma was there before.
-        let mut line = u32::from(self.layout.extent == Extent::Items && text.starts_with(b","));
+        let mut line = u32::from(self.layout.extent == JsonCut::Items && text.starts_with(b","));
         let mut out = Vec::with_capacity(taken);
         let starts: Vec<usize> = if reading.bad > 0 {
             std::iter::once(0).chain(memchr::memchr_iter(b'\n', text).map(|newline| newline + 1)).collect()
@@ -306,7 +306,7 @@ impl Converter {
         }
         let lines = memchr::memchr_iter(b'\n', &text[..taken]).count();
         // The line on which an item ends counts, as that of the comma behind it does not.
-        let lines = lines + usize::from(taken > 0 && self.layout.extent == Extent::Items);
+        let lines = lines + usize::from(taken > 0 && self.layout.extent == JsonCut::Items);
         out.resize(out.len() + lines.saturating_sub(usize::try_from(line).unwrap_or(0)), b'\n');
         Converted { text: out, taken, passed: reading.told.len() as u64 }
     }
@@ -315,10 +315,10 @@ impl Converter {
 /// What is wrong with a puzzle, of which this line is the reason.
 fn problem(fault: &Fault, line: &[u8], order: Order) -> Problem {
     match fault.what {
-        What::Length => Problem::WrongLength,
-        What::Outside(number) => Problem::OutOfRange(number),
-        What::Twice(cell) => Problem::SetTwice(order.cell_at(cell)),
-        What::Character(column) => {
+        FaultKind::Length => Problem::WrongLength,
+        FaultKind::Outside(number) => Problem::OutOfRange(number),
+        FaultKind::Twice(cell) => Problem::SetTwice(order.cell_at(cell)),
+        FaultKind::Character(column) => {
             let offset = super::super::lines::characters(line).take(column).map(<[u8]>::len).sum();
             Problem::invalid_character(line, offset)
         }

@@ -7,7 +7,7 @@ use super::super::{Alphabet, Column, Delimiter, FormatError, Hint, Notation};
 use super::account::Reading;
 use super::facts::Line;
 use super::find::candidates;
-use super::lines::Answered;
+use super::lines::AnsweredLines;
 use super::markup::is_markup;
 use super::members::{Documents, documents};
 use super::rows::RowText;
@@ -251,7 +251,7 @@ fn readings_in(
 /// What a layout reads in lines; both ways to cut them into puzzles, if there are two.
 pub(super) fn read(layout: &Layout, lines: &[Line<'_>], signs: &Signs, goes_on: bool) -> Vec<Reading> {
     match layout.row().framing {
-        Framing::Line => vec![puzzle_lines::read(layout, lines, signs, Answered::Meant)],
+        Framing::Line => vec![puzzle_lines::read(layout, lines, signs, AnsweredLines::Meant)],
         Framing::Rows => RowText::new(layout, lines, signs, goes_on).readings(),
         Framing::Triples => vec![triples::read(layout, lines, false)],
         Framing::Members => Vec::new(),

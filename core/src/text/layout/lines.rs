@@ -7,7 +7,7 @@ use super::table::{Layout, Split, View};
 
 /// The lines that are bad puzzles.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answered {
+pub(super) enum AnsweredLines {
     /// Those of as many cells as a puzzle has, about.
     Meant,
     /// All that are not words, comments, separators, or numbers by themselves.
@@ -17,7 +17,7 @@ pub(super) enum Answered {
 }
 
 /// What is read in lines of which each may be a puzzle.
-pub(super) fn read(layout: &Layout, lines: &[Line<'_>], signs: &Signs, answered: Answered) -> Reading {
+pub(super) fn read(layout: &Layout, lines: &[Line<'_>], signs: &Signs, answered: AnsweredLines) -> Reading {
     let mut reading = Reading::new(layout, lines);
     let mut digits = Vec::new();
     let (mut is_headed, mut is_unnamed) = (false, false);
@@ -66,7 +66,7 @@ pub(super) fn read(layout: &Layout, lines: &[Line<'_>], signs: &Signs, answered:
 }
 
 /// Whether a line is a bad puzzle, though it is not like one.
-fn is_answered(layout: &Layout, signs: &Signs, line: &[u8], answered: Answered) -> bool {
+fn is_answered(layout: &Layout, signs: &Signs, line: &[u8], answered: AnsweredLines) -> bool {
     // A puzzle that is in its line where no other is.
     let has_puzzle = || {
         let runs = line.split(|&sign| !signs.has(sign));
@@ -74,15 +74,15 @@ fn is_answered(layout: &Layout, signs: &Signs, line: &[u8], answered: Answered) 
     };
     match kind(line) {
         Kind::Unexplained => match answered {
-            Answered::All => true,
+            AnsweredLines::All => true,
             // A few characters around brackets are no line of their own.
-            Answered::Figures => {
+            AnsweredLines::Figures => {
                 let cells = || line.iter().filter(|&&sign| signs.has(sign)).count();
                 !is_number(line) && (layout.row().view == View::Plain || cells() > 2)
             }
-            Answered::Meant => false,
+            AnsweredLines::Meant => false,
         },
-        Kind::Words => answered == Answered::All || has_puzzle(),
+        Kind::Words => answered == AnsweredLines::All || has_puzzle(),
         Kind::Comment | Kind::Separator => false,
     }
 }

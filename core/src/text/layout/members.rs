@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use super::super::lines::characters;
 use super::super::table::LEAST_CELLS;
-use super::account::{Fault, Reading, What};
+use super::account::{Fault, FaultKind, Reading};
 use super::facts::Line;
-use super::signs::{Blanks, Cell, Signs, ZERO, flat, has_word, variant_word, weight};
+use super::signs::{Blanks, ReadCell, Signs, ZERO, flat, has_word, variant_word, weight};
 use super::split::is_one_sign;
-use super::table::{Extent, Layout, Wanted};
+use super::table::{JsonCut, Layout, Wanted};
 use crate::grid::OutOfRange;
 
 /// The longest document that is no broken one, in bytes.
@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 32;
 
 /// A value, and where it begins.
 #[derive(Debug)]
-pub(super) struct Node<'a> {
+pub(super) struct JsonNode<'a> {
     pub(super) at: usize,
     value: Value<'a>,
 }
@@ -28,8 +28,8 @@ enum Value<'a> {
     Text(Cow<'a, [u8]>),
     /// A number, or a word without quotes: `null`, `None`, `true`.
     Token(&'a [u8]),
-    Array(Vec<Node<'a>>),
-    Object(Vec<(Cow<'a, [u8]>, Node<'a>)>),
+    Array(Vec<JsonNode<'a>>),
+    Object(Vec<(Cow<'a, [u8]>, JsonNode<'a>)>),
 }
 
 /// Reads values.
@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The value that begins here. `None` if it is none, or is not whole.
-    fn value(&mut self, depth: usize) -> Option<Node<'a>> {
+    fn value(&mut self, depth: usize) -> Option<JsonNode<'a>> {
         let first = self.skip_space().filter(|_| depth < MAX_DEPTH)?;
         let at = self.at;
         let value = match first {
@@ -65,10 +65,10 @@ impl<'a> Parser<'a> {
                 (length > 0).then_some(Value::Token(&self.text[at..at + length]))?
             }
         };
-        Some(Node { at, value })
+        Some(JsonNode { at, value })
     }
 
-    fn items(&mut self, close: u8, depth: usize) -> Option<Vec<Node<'a>>> {
+    fn items(&mut self, close: u8, depth: usize) -> Option<Vec<JsonNode<'a>>> {
         self.at += 1;
         let mut items = Vec::new();
         loop {
@@ -84,7 +84,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn members(&mut self, depth: usize) -> Option<Vec<(Cow<'a, [u8]>, Node<'a>)>> {
+    fn members(&mut self, depth: usize) -> Option<Vec<(Cow<'a, [u8]>, JsonNode<'a>)>> {
         self.at += 1;
         let mut members = Vec::new();
         loop {
@@ -150,7 +150,7 @@ fn unescaped(raw: &[u8]) -> Vec<u8> {
 
 /// The cells of a value.
 #[derive(Default)]
-struct Cells {
+struct ValueCells {
     digits: Vec<u8>,
     blanks: Blanks,
     zeros: u32,
@@ -159,8 +159,8 @@ struct Cells {
     bad: Option<usize>,
 }
 
-impl Cells {
-    fn add(&mut self, cell: Cell) {
+impl ValueCells {
+    fn add(&mut self, cell: ReadCell) {
         self.all += 1;
         self.digits.push(cell.value);
         self.blanks |= cell.blank;
@@ -182,7 +182,7 @@ impl Cells {
     }
 }
 
-impl Node<'_> {
+impl JsonNode<'_> {
     const fn is_nested(&self) -> bool {
         matches!(self.value, Value::Array(_) | Value::Object(_))
     }
@@ -217,7 +217,7 @@ impl Node<'_> {
 
     /// Calls `visit` with where each cell of a puzzle of this size begins, and the cell if it is one: of
     /// characters, of items, or of rows of either.
-    fn each_cell(&self, side: u8, signs: &Signs, visit: &mut impl FnMut(usize, Option<Cell>)) {
+    fn each_cell(&self, side: u8, signs: &Signs, visit: &mut impl FnMut(usize, Option<ReadCell>)) {
         let mut signs_of = |at: usize, text: &[u8]| {
             for (behind, &sign) in flat(text).iter().enumerate() {
                 if !sign.is_ascii_whitespace() && sign != b'|' {
@@ -231,7 +231,7 @@ impl Node<'_> {
             Value::Token(_) | Value::Object(_) => return,
             Value::Array(items) => items,
         };
-        let side_of = |item: &Node<'_>| match &item.value {
+        let side_of = |item: &JsonNode<'_>| match &item.value {
             Value::Array(row) => Some(row.len()),
             Value::Text(row) if side > 1 => Some(row.len()),
             _ => None,
@@ -255,9 +255,9 @@ impl Node<'_> {
     }
 
     /// The cells of a value, if it has as many as a puzzle of this size.
-    fn cells(&self, side: u8, signs: &Signs) -> Option<Cells> {
+    fn cells(&self, side: u8, signs: &Signs) -> Option<ValueCells> {
         let count = usize::from(side).pow(2);
-        let mut cells = Cells::default();
+        let mut cells = ValueCells::default();
         self.each_cell(side, signs, &mut |at, cell| match cell {
             _ if cells.all > count => {}
             Some(cell) => cells.add(cell),
@@ -266,7 +266,7 @@ impl Node<'_> {
         (cells.all == count && count > 0).then_some(cells)
     }
 
-    fn cell(&self, side: u8, signs: &Signs) -> Option<Cell> {
+    fn cell(&self, side: u8, signs: &Signs) -> Option<ReadCell> {
         match &self.value {
             Value::Token(b"true" | b"false" | b"True" | b"False") | Value::Array(_) | Value::Object(_) => {
                 None
@@ -304,9 +304,9 @@ impl Node<'_> {
 /// The documents of a text of JSON.
 pub(super) struct Documents<'a> {
     /// Each, or `None` for a line that is none, with where it begins and its number of characters.
-    found: Vec<(Option<Node<'a>>, usize, u32)>,
+    found: Vec<(Option<JsonNode<'a>>, usize, u32)>,
     text: &'a [u8],
-    extent: Extent,
+    extent: JsonCut,
 }
 
 /// The documents that a text is, most of which are arrays or objects. `None` for other texts.
@@ -321,21 +321,21 @@ pub(super) fn documents(text: &[u8], goes_on: bool) -> Option<Documents<'_>> {
         && parser.skip_space().is_none()
     {
         let found = vec![(Some(document), start, weight(text))];
-        return Some(Documents { found, text, extent: Extent::Items });
+        return Some(Documents { found, text, extent: JsonCut::Items });
     }
     // Damaged arrays are lines between brackets.
     let is_object = text[start] == b'{';
     for (extent, may_be_damaged) in
-        [(Extent::Lines, false), (Extent::Values, false), (Extent::Lines, is_object)]
+        [(JsonCut::Lines, false), (JsonCut::Values, false), (JsonCut::Lines, is_object)]
     {
-        let (documents, taken) = Documents::of_stream(text, extent, !goes_on || extent == Extent::Lines);
+        let (documents, taken) = Documents::of_stream(text, extent, !goes_on || extent == JsonCut::Lines);
         let all = &documents.found;
         let longest = all.iter().map(|(.., characters)| *characters).max().unwrap_or(0);
         if weight(&text[taken..]) > 2 * longest {
             continue;
         }
         let nested =
-            all.iter().filter(|(document, ..)| document.as_ref().is_some_and(Node::is_nested)).count();
+            all.iter().filter(|(document, ..)| document.as_ref().is_some_and(JsonNode::is_nested)).count();
         let is_most = if may_be_damaged { 2 * nested >= all.len() } else { 2 * nested > all.len() };
         if is_most && (may_be_damaged || all.iter().all(|(document, ..)| document.is_some())) {
             return Some(documents);
@@ -349,9 +349,9 @@ pub(super) fn documents(text: &[u8], goes_on: bool) -> Option<Documents<'_>> {
         }
         if items.first().is_some_and(|item| item.is_nested() || matches!(item.value, Value::Text(_))) {
             let characters = weight(&text[..parser.at]);
-            let document = Node { at: start, value: Value::Array(items) };
+            let document = JsonNode { at: start, value: Value::Array(items) };
             let found = vec![(Some(document), start, characters)];
-            return Some(Documents { found, text, extent: Extent::Items });
+            return Some(Documents { found, text, extent: JsonCut::Items });
         }
     }
     None
@@ -368,7 +368,7 @@ fn next_like(text: &[u8], at: usize) -> Option<usize> {
 
 impl<'a> Parser<'a> {
     /// The next item of an array that goes on, with the comma behind it.
-    fn item(&mut self) -> Option<Node<'a>> {
+    fn item(&mut self) -> Option<JsonNode<'a>> {
         let start = self.at;
         let item = self.value(1).filter(|_| self.skip_space() == Some(b','));
         self.at = if item.is_some() { self.at + 1 } else { start };
@@ -379,11 +379,11 @@ impl<'a> Parser<'a> {
 impl<'a> Documents<'a> {
     /// The documents of a part of a text, or the items of the array that it is, as far as they are
     /// whole; and the bytes that they take up.
-    pub(super) fn of_stream(text: &'a [u8], extent: Extent, is_end: bool) -> (Self, usize) {
-        if extent == Extent::Lines {
+    pub(super) fn of_stream(text: &'a [u8], extent: JsonCut, is_end: bool) -> (Self, usize) {
+        if extent == JsonCut::Lines {
             return Self::of_lines(text, is_end);
         }
-        let opens_array = extent == Extent::Items;
+        let opens_array = extent == JsonCut::Items;
         let mut parser = Parser { text, at: 0 };
         let mut found = Vec::new();
         let mut taken = 0;
@@ -414,7 +414,7 @@ impl<'a> Documents<'a> {
                 }
             }
             let characters = weight(&text[at..parser.at]);
-            if extent == Extent::Values {
+            if extent == JsonCut::Values {
                 // The end of the line belongs to what is on it.
                 let is_on_line = |byte: &u8| b" \t\r,".contains(byte);
                 parser.at += text[parser.at..].iter().take_while(|byte| is_on_line(byte)).count();
@@ -447,7 +447,7 @@ impl<'a> Documents<'a> {
             }
             at += line.len();
         }
-        (Self { found, text, extent: Extent::Lines }, taken)
+        (Self { found, text, extent: JsonCut::Lines }, taken)
     }
 
     /// The layouts of members that are puzzles.
@@ -475,7 +475,8 @@ impl<'a> Documents<'a> {
         let found = votes.into_iter().take(10);
         let layout = |(path, side, _): (Vec<String>, u8, usize)| {
             let is_item = path.first().is_some_and(|name| name == "*");
-            let extent = if self.extent == Extent::Items && !is_item { Extent::Values } else { self.extent };
+            let extent =
+                if self.extent == JsonCut::Items && !is_item { JsonCut::Values } else { self.extent };
             Layout { path, extent, ..Layout::new(index, side, &signs.alphabet) }
         };
         found.map(layout).collect()
@@ -492,7 +493,7 @@ impl<'a> Documents<'a> {
             reading.total += characters;
             let Some(document) = document else {
                 let line = line_of(*at);
-                reading.add_bad(Fault { line, what: What::Length }, line, *characters);
+                reading.add_bad(Fault { line, what: FaultKind::Length }, line, *characters);
                 continue;
             };
             let before = reading.puzzles.len();
@@ -531,7 +532,7 @@ impl<'a> Documents<'a> {
                     }
                     cells => {
                         let bad = cells.and_then(|cells| cells.bad);
-                        let what = bad.map_or(What::Length, |at| self.fault(at, layout.side));
+                        let what = bad.map_or(FaultKind::Length, |at| self.fault(at, layout.side));
                         let line = bad.map_or(line, line_of);
                         reading.add_bad(Fault { line, what }, line, characters);
                     }
@@ -547,23 +548,23 @@ impl<'a> Documents<'a> {
 
 impl Documents<'_> {
     /// What is wrong with the cell that begins here.
-    fn fault(&self, at: usize, side: u8) -> What {
+    fn fault(&self, at: usize, side: u8) -> FaultKind {
         let text = &self.text[at..];
         let quotes = usize::from(matches!(text.first(), Some(b'"' | b'\'')));
         let digits = text[quotes..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let number = std::str::from_utf8(&text[quotes..][..digits]).ok().filter(|_| (2..9).contains(&digits));
         let is_whole = text.get(quotes + digits).is_none_or(|byte| !byte.is_ascii_alphanumeric());
         match number.filter(|_| is_whole).and_then(|number| number.parse().ok()) {
-            Some(value) => What::Outside(OutOfRange { what: "value", value, side: usize::from(side) }),
+            Some(value) => FaultKind::Outside(OutOfRange { what: "value", value, side: usize::from(side) }),
             None => {
                 let start = memchr::memrchr(b'\n', &self.text[..at]).map_or(0, |newline| newline + 1);
-                What::Character(characters(&self.text[start..at + quotes]).count())
+                FaultKind::Character(characters(&self.text[start..at + quotes]).count())
             }
         }
     }
 }
 
-impl Node<'_> {
+impl JsonNode<'_> {
     /// The word by which a member of this name says that the puzzle has other rules.
     fn variant(&self, name: &[u8]) -> Option<String> {
         let is_nothing = match &self.value {

@@ -50,7 +50,7 @@ use account::Reading;
 use table::{Framing, Row, SIZES, Split, TABLE, View};
 
 /// A layout that was found in a text.
-pub(super) struct Found {
+pub(super) struct FoundLayout {
     reading: Reading,
 }
 
@@ -58,8 +58,8 @@ pub(super) struct Found {
 ///
 /// # Errors
 /// A [`Refusal`].
-pub(super) fn judge(text: &[u8], hint: &Hint, goes_on: bool) -> Result<Found, Refusal> {
-    judge::judge(text, hint, goes_on).map(|reading| Found { reading })
+pub(super) fn judge(text: &[u8], hint: &Hint, goes_on: bool) -> Result<FoundLayout, Refusal> {
+    judge::judge(text, hint, goes_on).map(|reading| FoundLayout { reading })
 }
 
 /// The layout of a text whose notation is known: the best one in it, or the plainest if none has a puzzle
@@ -67,17 +67,17 @@ pub(super) fn judge(text: &[u8], hint: &Hint, goes_on: bool) -> Result<Found, Re
 ///
 /// # Errors
 /// [`FormatError`] if two are equally good.
-pub(super) fn layout_of(text: &[u8], hint: &Hint, goes_on: bool) -> Result<Found, FormatError> {
+pub(super) fn layout_of(text: &[u8], hint: &Hint, goes_on: bool) -> Result<FoundLayout, FormatError> {
     match judge::judge(text, hint, goes_on) {
         Ok(mut reading) => {
             reading.layout.is_told = true;
-            Ok(Found { reading })
+            Ok(FoundLayout { reading })
         }
         Err(refusal) => match refusal.error() {
             Some(error) => Err(error),
             None => {
                 let layout = Layout { is_told: true, ..plainest_of(hint) };
-                Ok(Found { reading: Reading::new(&layout, &[]) })
+                Ok(FoundLayout { reading: Reading::new(&layout, &[]) })
             }
         },
     }
@@ -96,7 +96,7 @@ pub(super) fn apart(
     let wanted = Hint { notation: Some(Notation::Cells), ..hint.clone() };
     let Some(column @ Column::Name(name)) = &hint.column else {
         return match judge::judge(text, &wanted, goes_on) {
-            Ok(reading) => Ok(Found { reading }.apart()),
+            Ok(reading) => Ok(FoundLayout { reading }.apart()),
             Err(refusal) => refusal.error().map_or(Ok(None), Err),
         };
     };
@@ -138,7 +138,7 @@ impl Converter {
     }
 }
 
-impl Found {
+impl FoundLayout {
     pub(super) const fn layout(&self) -> &Layout {
         &self.reading.layout
     }

@@ -4,10 +4,10 @@
 //! dynamic programming from the end; of several that cost the same, the one with the earliest puzzles
 //! and the one with the latest are both found, because a text for which they differ is ambiguous.
 
-use super::account::{Fault, Reading, What, repeated};
+use super::account::{Fault, FaultKind, Reading, repeated};
 use super::facts::{Kind, Line, are_names, fields, is_label, is_number, kind, pieces};
 use super::signs::{DOT, NOTHING, Signs, weight};
-use super::split::{Parsed, is_one_sign, lacks_cell};
+use super::split::{ParsedLine, is_one_sign, lacks_cell};
 use super::table::{Layout, Split};
 
 /// What follows a text that is to be converted.
@@ -88,18 +88,18 @@ impl RowLine {
 
 /// What a way to cut costs, the first first: characters that are unexplained, puzzles that are bad,
 /// irregular gaps, words.
-type Cost = [u32; 4];
+type CutCost = [u32; 4];
 
-fn sum(one: Cost, other: Cost) -> Cost {
+fn sum(one: CutCost, other: CutCost) -> CutCost {
     std::array::from_fn(|at| one[at].saturating_add(other[at]))
 }
 
 /// A puzzle in a way to cut.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct CutStep {
     /// The line behind it.
     end: usize,
-    cost: Cost,
+    cost: CutCost,
     is_good: bool,
     weight: u32,
     /// Whether empty lines between its bands are no rows.
@@ -108,7 +108,7 @@ struct Step {
 
 /// The cheapest cut of a text: for each line that begins a puzzle that puzzle, and for each line behind one
 /// the line where the next begins; with what all from there on costs.
-type Cut = (Vec<Option<(Cost, Step)>>, Vec<Option<(Cost, usize)>>);
+type Cut = (Vec<Option<(CutCost, CutStep)>>, Vec<Option<(CutCost, usize)>>);
 
 /// The lines of a text as the rows of a layout.
 pub(super) struct RowText<'t> {
@@ -155,12 +155,13 @@ impl<'t> RowText<'t> {
     }
 
     /// The puzzles that may begin on a line.
-    fn puzzles_from(&self, start: usize) -> Vec<Step> {
+    fn puzzles_from(&self, start: usize) -> Vec<CutStep> {
         let mut steps = Vec::new();
         let whole = self.whole_from(start, false);
         // A good puzzle that is all rows there are is no part of a damaged one.
-        let ends_run =
-            |step: &Step| step.cost == [0; 4] && self.rows.get(step.end).is_none_or(|row| !row.may_be_row());
+        let ends_run = |step: &CutStep| {
+            step.cost == [0; 4] && self.rows.get(step.end).is_none_or(|row| !row.may_be_row())
+        };
         steps.extend(whole);
         if self.layout.row().split == Split::Columns {
             steps.extend(self.whole_from(start, true));
@@ -172,7 +173,7 @@ impl<'t> RowText<'t> {
     }
 
     /// The puzzle of the rows from a line on; empty lines between bands may be `passed`.
-    fn whole_from(&self, start: usize, passes_empty: bool) -> Option<Step> {
+    fn whole_from(&self, start: usize, passes_empty: bool) -> Option<CutStep> {
         let (side, box_rows) = (self.side(), usize::from(self.layout.size().box_rows));
         let (mut count, mut at) = (0, start);
         let (mut beside, mut total, mut unread) = (0_u32, 0_u32, 0_u32);
@@ -221,7 +222,7 @@ impl<'t> RowText<'t> {
                 && is_one_sign(blanks)
                 && !lacks_cell(blanks, zeros, side)
                 && (labels.is_empty() || labels.len() == side);
-            let mut step = Step { end: at, cost: [beside, 0, 0, 0], is_good, weight: total, passes_empty };
+            let mut step = CutStep { end: at, cost: [beside, 0, 0, 0], is_good, weight: total, passes_empty };
             // A cut that shifts rows has rulers elsewhere, and breaks rules.
             let breaks_rules = is_good && repeated(&self.digits(start, step), self.layout.size()) > 0;
             let is_irregular = is_crossed || borders > 0 && borders + 1 < side / box_rows;
@@ -238,7 +239,7 @@ impl<'t> RowText<'t> {
 
     /// The rows from a line on that are not as many as a puzzle has: up to each separator, as long as they
     /// are fewer, and up to the end of all rows.
-    fn damaged_from(&self, start: usize) -> Vec<Step> {
+    fn damaged_from(&self, start: usize) -> Vec<CutStep> {
         let mut steps = Vec::new();
         let is_behind_rows = start > 0 && self.rows[start - 1].may_be_row();
         let (mut rows, mut characters, mut at) = (0_usize, 0_u32, start);
@@ -254,7 +255,7 @@ impl<'t> RowText<'t> {
             // Rows behind those of a puzzle are rather a row of that one too many.
             let puzzles = puzzles.saturating_add(u32::from(is_behind_rows));
             let cost = [0, puzzles, 3, 0];
-            steps.push(Step { end, cost, is_good: false, weight, passes_empty: false });
+            steps.push(CutStep { end, cost, is_good: false, weight, passes_empty: false });
         };
         while let Some(row) = self.rows.get(at) {
             if row.may_be_row() {
@@ -274,7 +275,7 @@ impl<'t> RowText<'t> {
     }
 
     /// What it costs to pass over the lines from one to another.
-    fn gap_cost(&self, from: usize, to: usize) -> Cost {
+    fn gap_cost(&self, from: usize, to: usize) -> CutCost {
         let [lost, rows, empty, words] =
             std::array::from_fn(|at| self.before[to][at] - self.before[from][at]);
         let is_end = to == self.rows.len();
@@ -294,11 +295,11 @@ impl<'t> RowText<'t> {
     /// The cheapest cut; of several that cost the same, the last of them if `takes_last`.
     fn cut(&self, takes_last: bool) -> Cut {
         let end = self.rows.len();
-        let is_better = |cost: Cost, old: Option<Cost>| {
+        let is_better = |cost: CutCost, old: Option<CutCost>| {
             old.is_none_or(|old| if takes_last { cost <= old } else { cost < old })
         };
-        let mut starts: Vec<Option<(Cost, Step)>> = vec![None; end + 1];
-        let mut gaps: Vec<Option<(Cost, usize)>> = vec![None; end + 1];
+        let mut starts: Vec<Option<(CutCost, CutStep)>> = vec![None; end + 1];
+        let mut gaps: Vec<Option<(CutCost, usize)>> = vec![None; end + 1];
         gaps[end] = Some(([0; 4], end));
         for at in (0..end).rev() {
             if self.rows[at].may_be_row() {
@@ -368,7 +369,7 @@ impl<'t> RowText<'t> {
         &self,
         takes_last: bool,
         answers_all: bool,
-        is_certain: impl Fn(usize, &Step) -> bool,
+        is_certain: impl Fn(usize, &CutStep) -> bool,
     ) -> (Reading, usize) {
         let (starts, gaps) = self.cut(takes_last);
         let end = self.rows.len();
@@ -419,7 +420,11 @@ impl<'t> RowText<'t> {
             let is_lost = row.is_row() || row.is_rest && !is_tens;
             let is_rest = answers_all && is_lost && kind == Kind::Unexplained;
             if is_rest && !is_below_rest {
-                reading.add_bad(Fault { line: line.number, what: What::Length }, line.number, row.weight);
+                reading.add_bad(
+                    Fault { line: line.number, what: FaultKind::Length },
+                    line.number,
+                    row.weight,
+                );
             } else if !is_rest {
                 reading.pass_over(kind, line);
             }
@@ -428,13 +433,13 @@ impl<'t> RowText<'t> {
     }
 
     /// The digits of a good puzzle.
-    fn digits(&self, start: usize, step: Step) -> Vec<u8> {
+    fn digits(&self, start: usize, step: CutStep) -> Vec<u8> {
         let cells = self.rows_of(start, step).into_iter().filter_map(|at| self.rows[at].cells);
         cells.flat_map(|from| &self.values[from..from + self.side()]).copied().collect()
     }
 
     /// The lines of a puzzle that are its rows.
-    fn rows_of(&self, start: usize, step: Step) -> Vec<usize> {
+    fn rows_of(&self, start: usize, step: CutStep) -> Vec<usize> {
         let mut rows = Vec::with_capacity(self.side());
         for at in start..step.end {
             if self.rows[at].may_be_row() && !(step.passes_empty && self.is_between_bands(at, rows.len())) {
@@ -450,7 +455,7 @@ impl<'t> RowText<'t> {
     }
 
     /// Adds the puzzle that begins on a line.
-    fn add(&self, reading: &mut Reading, start: usize, step: Step) {
+    fn add(&self, reading: &mut Reading, start: usize, step: CutStep) {
         let lines = self.rows_of(start, step);
         let rows = || lines.iter().copied();
         let line = self.lines[start].number;
@@ -472,17 +477,17 @@ impl<'t> RowText<'t> {
         let last = rows().next_back().unwrap_or(start);
         let fault = match first {
             _ if rows().count() != self.side() => None,
-            Some(fault) if fault.what == What::Length => Some(fault),
-            Some(fault) => Some(bad.find(|fault| fault.what == What::Length).unwrap_or(fault)),
+            Some(fault) if fault.what == FaultKind::Length => Some(fault),
+            Some(fault) => Some(bad.find(|fault| fault.what == FaultKind::Length).unwrap_or(fault)),
             None => None,
         };
-        let fault = fault.unwrap_or(Fault { line: self.lines[last].number, what: What::Length });
+        let fault = fault.unwrap_or(Fault { line: self.lines[last].number, what: FaultKind::Length });
         reading.unexplained += step.cost[0];
         // Rows of several puzzles that lack some have an answer for each.
         let puzzles = ((2 * lines.len() + self.side()) / (2 * self.side())).max(1);
         for at in (1..puzzles).map(|puzzle| lines[(puzzle * self.side()).min(lines.len()) - 1]) {
             let line = self.lines[at].number;
-            reading.add_bad(Fault { line, what: What::Length }, line, 0);
+            reading.add_bad(Fault { line, what: FaultKind::Length }, line, 0);
         }
         reading.add_bad(fault, line, step.weight);
     }
@@ -496,7 +501,7 @@ fn row_line(layout: &Layout, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -
     let has_delimiter = line.iter().any(|byte| layout.delimiters.contains(byte));
     let has_no_delimiter = !layout.delimiters.is_empty() && !has_delimiter;
     let may_be_row = is_drawn || by_columns || has_delimiter || layout.delimiters == b"\t";
-    let parsed = if may_be_row { layout.parse(line, signs, values) } else { Parsed::default() };
+    let parsed = if may_be_row { layout.parse(line, signs, values) } else { ParsedLine::default() };
     let row = |class| RowLine {
         class,
         cells: parsed.is_read.then_some(from),
@@ -528,7 +533,7 @@ fn row_line(layout: &Layout, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -
         return row(Class::Heading);
     }
     let other = kind(line);
-    let is_empty = |parsed: &Parsed| {
+    let is_empty = |parsed: &ParsedLine| {
         parsed.label != 0 && parsed.blanks == NOTHING && values[from..].iter().all(|&value| value == 0)
     };
     row(match other {

@@ -108,7 +108,7 @@ pub(super) const MIXED: Blanks = NOTHING | DOT | ZERO | OTHERS | WORD;
 
 /// A cell as it is read.
 #[derive(Clone, Copy)]
-pub(super) struct Cell {
+pub(super) struct ReadCell {
     /// 0 for a blank.
     pub(super) value: u8,
     /// The sign of a blank; 0 for a value.
@@ -143,9 +143,9 @@ impl Signs {
     }
 
     /// The cell that a token is, in puzzles with so many values.
-    pub(super) fn cell(&self, token: &[u8], side: u8) -> Option<Cell> {
+    pub(super) fn cell(&self, token: &[u8], side: u8) -> Option<ReadCell> {
         match *token {
-            [] => Some(Cell { value: 0, blank: NOTHING }),
+            [] => Some(ReadCell { value: 0, blank: NOTHING }),
             [sign] => self.sign(sign, side),
             _ => self.number(token, side),
         }
@@ -153,16 +153,16 @@ impl Signs {
 
     /// The cell that a character is.
     #[inline]
-    pub(super) fn sign(&self, sign: u8, side: u8) -> Option<Cell> {
-        let cell = Cell { value: self.value[usize::from(sign)], blank: self.blank[usize::from(sign)] };
+    pub(super) fn sign(&self, sign: u8, side: u8) -> Option<ReadCell> {
+        let cell = ReadCell { value: self.value[usize::from(sign)], blank: self.blank[usize::from(sign)] };
         (cell.blank > 0 || (1..=side).contains(&cell.value)).then_some(cell)
     }
 
-    fn number(&self, token: &[u8], side: u8) -> Option<Cell> {
+    fn number(&self, token: &[u8], side: u8) -> Option<ReadCell> {
         if token[0] == b'-' && cell::number(token).is_some()
             || BLANK_WORDS.iter().any(|word| token.eq_ignore_ascii_case(word))
         {
-            return Some(Cell { value: 0, blank: WORD });
+            return Some(ReadCell { value: 0, blank: WORD });
         }
         let number = match *token {
             [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => 10 * (tens - b'0') + ones - b'0',
@@ -171,8 +171,8 @@ impl Signs {
         };
         let value = number + self.first_number;
         match value {
-            0 => Some(Cell { value, blank: ZERO }),
-            _ => (value <= side).then_some(Cell { value, blank: 0 }),
+            0 => Some(ReadCell { value, blank: ZERO }),
+            _ => (value <= side).then_some(ReadCell { value, blank: 0 }),
         }
     }
 

@@ -1,10 +1,11 @@
 //! Cells of a line, as a layout has them.
 
 use super::super::lines::offset;
-use super::account::What;
+use super::account::FaultKind;
 use super::facts::{Line, fields, is_decoration, pieces, unquoted, within};
 use super::signs::{
-    Blanks, Cell, MARK, MIXED, NOTHING, Signs, ZERO, has_word, is_alphanumeric, is_letter, trimmed, weight,
+    Blanks, MARK, MIXED, NOTHING, ReadCell, Signs, ZERO, has_word, is_alphanumeric, is_letter, trimmed,
+    weight,
 };
 use super::table::{Layout, Split};
 use crate::grid::OutOfRange;
@@ -14,7 +15,7 @@ const LEAST_REST: usize = 3;
 
 /// A line as its layout reads it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Parsed {
+pub(super) struct ParsedLine {
     /// Whether it is all cells, which have been appended.
     pub(super) is_read: bool,
     /// Whether it is meant as cells, but a bad one.
@@ -44,9 +45,9 @@ pub(super) const fn lacks_cell(blanks: Blanks, zeros: usize, side: usize) -> boo
     blanks & NOTHING != 0 && blanks & ZERO != 0 && zeros > side
 }
 
-impl Parsed {
+impl ParsedLine {
     /// Appends the cells, if there are so many and all are read. How many are.
-    fn read(&mut self, cells: &[Option<Cell>], count: usize, values: &mut Vec<u8>) -> usize {
+    fn read(&mut self, cells: &[Option<ReadCell>], count: usize, values: &mut Vec<u8>) -> usize {
         let good = cells.iter().flatten().count();
         self.blanks = cells.iter().flatten().fold(0, |blanks, cell| blanks | cell.blank);
         let zeros = cells.iter().flatten().filter(|cell| cell.blank == ZERO).count();
@@ -80,7 +81,7 @@ fn label_of(parts: &[&[u8]]) -> u64 {
     if parts.iter().all(|part| part.is_empty()) { 0 } else { hash | 1 }
 }
 
-impl Parsed {
+impl ParsedLine {
     fn beside(mut self, fields: &[&[u8]]) -> Self {
         let text = fields.join(&b' ');
         self.beside =
@@ -93,26 +94,26 @@ impl Parsed {
 
 impl Layout {
     /// Reads a line: appends its cells to `values`, if they are all read.
-    pub(super) fn parse(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> Parsed {
+    pub(super) fn parse(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> ParsedLine {
         match self.row().split {
             Split::Field => self.parse_field(line, signs, values),
             Split::Apart => self.parse_apart(line, signs, values),
             Split::Fields => self.parse_fields(line, signs, values),
             Split::Columns => self.parse_columns(line, signs, values),
             Split::Signs | Split::Words => self.parse_pieces(line, signs, values),
-            Split::None => Parsed::default(),
+            Split::None => ParsedLine::default(),
         }
     }
 
-    fn parse_field(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> Parsed {
+    fn parse_field(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> ParsedLine {
         let all = fields(line, &self.delimiters);
         let is_around = |byte: u8| (is_decoration(byte) || b",;|/".contains(&byte)) && !signs.is_value(byte);
         let field =
             all.get(self.column).map_or(&[][..], |field| trimmed(before_remark(field, signs), is_around));
         let others: Vec<&[u8]> =
             all.iter().enumerate().filter(|&(at, _)| at != self.column).map(|(_, field)| *field).collect();
-        let mut parsed = Parsed::default().beside(&others);
-        let cells: Vec<Option<Cell>> = field.iter().map(|&sign| signs.sign(sign, self.side)).collect();
+        let mut parsed = ParsedLine::default().beside(&others);
+        let cells: Vec<Option<ReadCell>> = field.iter().map(|&sign| signs.sign(sign, self.side)).collect();
         let good = parsed.read(&cells, self.cells(), values);
         if parsed.is_read {
             // Several other puzzles on the line are lost.
@@ -131,10 +132,10 @@ impl Layout {
         let length = field.len();
         let is_meant =
             length > 7 && 10 * good + 10 >= 9 * length && 3 * figures > length && 8 * length > self.cells();
-        Parsed { is_meant, ..parsed }
+        ParsedLine { is_meant, ..parsed }
     }
 
-    fn parse_apart(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> Parsed {
+    fn parse_apart(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> ParsedLine {
         let is_space = self.delimiters == b" ";
         let line =
             if is_space { line } else { trimmed(line, |byte| byte.is_ascii_whitespace() && byte != b'\t') };
@@ -148,7 +149,7 @@ impl Layout {
         let words =
             all.iter().filter(|field| has_word(field) && signs.cell(field, self.side).is_none()).count();
         if 10 * all.len() < 9 * count || words > 1 {
-            return Parsed::default();
+            return ParsedLine::default();
         }
         let (before, rest) = all.split_at(self.column.min(all.len()));
         let (cells, behind) = rest.split_at(count.min(rest.len()));
@@ -156,14 +157,14 @@ impl Layout {
         // Texts, and the board that solves the puzzle, are no figures that could be cells.
         let is_figure = |field: &&&[u8]| field.len() != count && !has_word(field);
         let unexplained = beside.iter().filter(is_figure).map(|field| weight(field)).sum();
-        let parsed = Parsed { unexplained, ..Parsed::default().beside(&beside) };
+        let parsed = ParsedLine { unexplained, ..ParsedLine::default().beside(&beside) };
         let parsed = self.of_cells(cells, signs, values, parsed);
         // A few cells of so many may be anything.
         let good = cells.iter().filter(|cell| signs.cell(cell, self.side).is_some()).count();
-        Parsed { is_meant: parsed.is_meant || 10 * good >= 9 * count, ..parsed }
+        ParsedLine { is_meant: parsed.is_meant || 10 * good >= 9 * count, ..parsed }
     }
 
-    fn parse_fields(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> Parsed {
+    fn parse_fields(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> ParsedLine {
         let all: Vec<&[u8]> = fields(line, &self.delimiters).into_iter().map(unquoted).collect();
         // Of a row of tabs that were cut off only the first cell is left.
         let is_cut = |only: &[u8]| self.delimiters == b"\t" && signs.cell(only, self.side).is_some();
@@ -171,15 +172,15 @@ impl Layout {
             && !only.is_empty()
             && !is_cut(only)
         {
-            return Parsed::default();
+            return ParsedLine::default();
         }
         let count = self.cells();
         let behind = all.get(self.column + count..).unwrap_or_default();
         let before = &all[..self.column.min(all.len())];
-        let parsed = Parsed { label: label_of(before), ..Parsed::default().beside(behind) };
+        let parsed = ParsedLine { label: label_of(before), ..ParsedLine::default().beside(behind) };
         if self.width.is_some_and(|width| width != all.len()) {
             let is_near = self.width.is_some_and(|width| width.abs_diff(all.len()) <= 2);
-            return Parsed { is_meant: is_near && !has_word(line), ..parsed };
+            return ParsedLine { is_meant: is_near && !has_word(line), ..parsed };
         }
         let mut cells = all.get(self.column..).unwrap_or_default().to_vec();
         cells.resize(count, &[]);
@@ -188,12 +189,12 @@ impl Layout {
         if parsed.is_read && parsed.unexplained > 0 {
             // Figures behind the cells make it a row of another length.
             values.truncate(start);
-            return Parsed { is_read: false, is_meant: true, ..parsed };
+            return ParsedLine { is_read: false, is_meant: true, ..parsed };
         }
         parsed
     }
 
-    fn parse_pieces(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> Parsed {
+    fn parse_pieces(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> ParsedLine {
         if self.column == 0 && self.row().split == Split::Signs && line.len() == usize::from(self.side) {
             // Most rows: a character for each cell.
             let (start, mut blanks, mut zeros) = (values.len(), 0, 0);
@@ -204,16 +205,16 @@ impl Layout {
                 values.push(cell.value);
             }
             if values.len() - start == line.len() {
-                return Parsed { is_read: true, blanks, zeros, ..Parsed::default() };
+                return ParsedLine { is_read: true, blanks, zeros, ..ParsedLine::default() };
             }
             values.truncate(start);
         }
         let all = pieces(line, |byte| signs.is_value(byte) && !b",|".contains(&byte));
         let (before, rest) = all.split_at(self.column.min(all.len()));
         if before.iter().map(|part| part.len()).sum::<usize>() > 3 * self.column {
-            return Parsed::default();
+            return ParsedLine::default();
         }
-        let parsed = Parsed { label: label_of(before), ..Parsed::default() };
+        let parsed = ParsedLine { label: label_of(before), ..ParsedLine::default() };
         if self.row().split == Split::Signs {
             let joined: Vec<u8> = rest.concat();
             let cells: Vec<&[u8]> = joined.chunks(1).collect();
@@ -223,19 +224,25 @@ impl Layout {
     }
 
     /// Reads a line as cells that are apart.
-    fn of_cells(&self, tokens: &[&[u8]], signs: &Signs, values: &mut Vec<u8>, mut parsed: Parsed) -> Parsed {
+    fn of_cells(
+        &self,
+        tokens: &[&[u8]],
+        signs: &Signs,
+        values: &mut Vec<u8>,
+        mut parsed: ParsedLine,
+    ) -> ParsedLine {
         let cell = |token: &&[u8]| signs.cell(token, self.side).filter(|&cell| self.allows(cell));
-        let cells: Vec<Option<Cell>> = tokens.iter().map(cell).collect();
+        let cells: Vec<Option<ReadCell>> = tokens.iter().map(cell).collect();
         let count = self.cells();
         let good = parsed.read(&cells, count, values);
         if parsed.is_read {
             return parsed;
         }
-        let is_word = |(cell, token): (&Option<Cell>, &&[u8])| cell.is_none() && has_word(token);
-        let are_letters = |pair: &[(&Option<Cell>, &&[u8])]| {
+        let is_word = |(cell, token): (&Option<ReadCell>, &&[u8])| cell.is_none() && has_word(token);
+        let are_letters = |pair: &[(&Option<ReadCell>, &&[u8])]| {
             pair.iter().all(|(cell, token)| cell.is_none() && token.iter().all(|&byte| is_letter(byte)))
         };
-        let all: Vec<(&Option<Cell>, &&[u8])> = cells.iter().zip(tokens).collect();
+        let all: Vec<(&Option<ReadCell>, &&[u8])> = cells.iter().zip(tokens).collect();
         if all.iter().copied().any(is_word) || all.windows(2).any(are_letters) {
             return parsed;
         }
@@ -243,11 +250,15 @@ impl Layout {
         // What is left of a row, or too much for one, and no number.
         let is_part =
             good == cells.len() && 2 * good >= count && (good > 3 || parsed.blanks > 0) && good < 2 * count;
-        Parsed { is_meant: is_near || is_part, is_rest: good == cells.len() && good >= LEAST_REST, ..parsed }
+        ParsedLine {
+            is_meant: is_near || is_part,
+            is_rest: good == cells.len() && good >= LEAST_REST,
+            ..parsed
+        }
     }
 
-    fn parse_columns(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> Parsed {
-        let Some(places) = self.places else { return Parsed::default() };
+    fn parse_columns(&self, line: &[u8], signs: &Signs, values: &mut Vec<u8>) -> ParsedLine {
+        let Some(places) = self.places else { return ParsedLine::default() };
         let is_bar = |byte: u8| matches!(byte, b'|' | b'!');
         let drawn = (0..line.len()).filter(|&at| is_bar(line[at]));
         let expected = self.bars.iter().copied().filter(|&at| at < line.len());
@@ -256,13 +267,13 @@ impl Layout {
         if lacks_bars || !drawn.eq(expected) || !self.bars.is_empty() && line.trim_ascii().is_empty() {
             let has_bars = self.bars.is_empty() || line.iter().any(|&byte| is_bar(byte));
             let is_meant = has_bars && line.iter().any(u8::is_ascii_digit) && !has_word(line);
-            return Parsed { is_meant, ..Parsed::default() };
+            return ParsedLine { is_meant, ..ParsedLine::default() };
         }
         let columns: Vec<usize> = places.columns(self.size()).collect();
         let is_between = |at: usize| !columns.contains(&at);
         let is_empty = |byte: u8| byte == b' ' || is_bar(byte);
         if line.iter().enumerate().any(|(at, &byte)| is_between(at) && !is_empty(byte)) {
-            return Parsed::default();
+            return ParsedLine::default();
         }
         let start = values.len();
         for &at in &columns {
@@ -272,17 +283,17 @@ impl Layout {
                     Some(cell) => values.push(cell.value),
                     None => {
                         values.truncate(start);
-                        return Parsed { is_meant: true, ..Parsed::default() };
+                        return ParsedLine { is_meant: true, ..ParsedLine::default() };
                     }
                 },
             }
         }
         let blanks = if values[start..].contains(&0) { NOTHING } else { 0 };
-        Parsed { is_read: true, blanks, ..Parsed::default() }
+        ParsedLine { is_read: true, blanks, ..ParsedLine::default() }
     }
 
     /// Whether a cell may be in rows whose blanks have one sign.
-    fn allows(&self, cell: Cell) -> bool {
+    fn allows(&self, cell: ReadCell) -> bool {
         cell.value > 0 || self.blank.is_none_or(|blank| cell.blank & (blank | MIXED & !NOTHING) != 0)
     }
 
@@ -322,30 +333,30 @@ impl Layout {
     }
 
     /// What is wrong with a line that is meant as cells.
-    pub(super) fn fault(&self, line: &Line<'_>, signs: &Signs) -> What {
+    pub(super) fn fault(&self, line: &Line<'_>, signs: &Signs) -> FaultKind {
         match self.fault_within(&line.text, signs) {
-            What::Character(column) => What::Character(line.column + column),
+            FaultKind::Character(column) => FaultKind::Character(line.column + column),
             what => what,
         }
     }
 
-    fn fault_within(&self, line: &[u8], signs: &Signs) -> What {
+    fn fault_within(&self, line: &[u8], signs: &Signs) -> FaultKind {
         if let Some(mark) = memchr::memchr(MARK, line) {
-            return What::Character(mark);
+            return FaultKind::Character(mark);
         }
         let parts = self.parts(line, signs);
         if parts.len() != self.cells() {
-            return What::Length;
+            return FaultKind::Length;
         }
         let is_cell = |part: &[u8]| signs.cell(part, self.side).is_some_and(|cell| self.allows(cell));
-        let Some(bad) = parts.into_iter().find(|part| !is_cell(part)) else { return What::Length };
+        let Some(bad) = parts.into_iter().find(|part| !is_cell(part)) else { return FaultKind::Length };
         let digits = bad.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let number = (digits == bad.len() && (2..9).contains(&digits))
             .then(|| bad.iter().fold(0, |number, digit| 10 * number + usize::from(digit - b'0')));
         let side = usize::from(self.side);
         match number.filter(|&number| number > side) {
-            Some(value) => What::Outside(OutOfRange { what: "value", value, side }),
-            None => What::Character(offset(line, bad) + if digits < bad.len() { digits } else { 0 }),
+            Some(value) => FaultKind::Outside(OutOfRange { what: "value", value, side }),
+            None => FaultKind::Character(offset(line, bad) + if digits < bad.len() { digits } else { 0 }),
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) enum View {
 
 /// How a text of JSON is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Extent {
+pub(super) enum JsonCut {
     /// A document a line.
     Lines,
     /// Documents over as many lines as they like.
@@ -328,7 +328,7 @@ pub struct Layout {
     /// The names of the members that lead to the puzzle; `*` for each item of an array.
     pub(super) path: Vec<String>,
     /// How a text of JSON is cut.
-    pub(super) extent: Extent,
+    pub(super) extent: JsonCut,
 }
 
 impl Layout {
@@ -348,7 +348,7 @@ impl Layout {
             is_told: false,
             is_list: false,
             path: Vec::new(),
-            extent: Extent::Lines,
+            extent: JsonCut::Lines,
         }
     }
 

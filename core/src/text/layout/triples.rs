@@ -1,7 +1,7 @@
 //! Puzzles as triples of row, column and value.
 
 use super::super::lines::offset;
-use super::account::{Fault, Reading, What};
+use super::account::{Fault, FaultKind, Reading};
 use super::facts::{Kind, Line, is_number, kind, without_remark};
 use super::signs::{has_word, is_letter, trimmed, weight};
 use super::table::Layout;
@@ -116,44 +116,27 @@ pub(super) fn read(layout: &Layout, lines: &[Line<'_>], is_answered: bool) -> Re
                 first.get_or_insert(line.number);
                 has_any = true;
                 fault = fault
-                    .filter(|fault| fault.what == What::Length)
-                    .or(Some(Fault { line: line.number, what: What::Length }));
+                    .filter(|fault| fault.what == FaultKind::Length)
+                    .or(Some(Fault { line: line.number, what: FaultKind::Length }));
             }
             reading.pass_over(kind, line);
             continue;
         };
         has_any = true;
         first.get_or_insert(line.number);
-        let place = |axis: u8| layout.axes.iter().position(|&other| other == axis);
-        let part = |axis: u8| place(axis).map_or(-9, |at| triple[at]);
-        let origin = i32::from(layout.origin);
-        let index = |axis: u8| usize::try_from(part(axis) - origin).ok().filter(|&index| index < side);
-        let value = u8::try_from(part(b'v')).ok().filter(|value| (1..=layout.side).contains(value));
-        let bad = |what: What| Some(Fault { line: line.number, what });
-        let outside = |what: &'static str, axis: u8| match usize::try_from(part(axis)) {
-            Ok(value) => What::Outside(OutOfRange { what, value, side }),
-            Err(_) => {
-                let parts = parts_of(&line.text, layout.column, true);
-                let bad = place(axis).zip(parts).map_or(&line.text[..0], |(at, parts)| parts[at]);
-                let digits = bad.iter().take_while(|byte| byte.is_ascii_digit()).count();
-                What::Character(offset(&line.text, bad) + if digits < bad.len() { digits } else { 0 })
+        let what = match cell_and_value(layout, &line.text, triple) {
+            Err(what) => Some(what),
+            Ok((cell, _)) if is_set[cell] => Some(FaultKind::Twice(cell)),
+            Ok((cell, value)) => {
+                (is_set[cell], digits[cell]) = (true, value);
+                None
             }
         };
-        let news = match (index(b'r'), index(b'c'), value) {
-            (None, ..) => bad(outside("row", b'r')),
-            (_, None, _) => bad(outside("column", b'c')),
-            (.., None) => bad(outside("value", b'v')),
-            (Some(row), Some(column), Some(value)) => {
-                let cell = row * side + column;
-                let is_again = std::mem::replace(&mut is_set[cell], true);
-                digits[cell] = if is_again { digits[cell] } else { value };
-                if is_again { bad(What::Twice(cell)) } else { None }
-            }
-        };
-        if let Some(news) = news {
+        if let Some(what) = what {
+            let news = Fault { line: line.number, what };
             reading.unexplained += weight(&line.text);
             // Characters are checked before rules.
-            let is_rule = |fault: &Fault| matches!(fault.what, What::Twice(_));
+            let is_rule = |fault: &Fault| matches!(fault.what, FaultKind::Twice(_));
             let may_replace = |fault: &Fault| is_rule(fault) && !is_rule(&news);
             if fault.as_ref().is_none_or(may_replace) {
                 fault = Some(news);
@@ -164,7 +147,8 @@ pub(super) fn read(layout: &Layout, lines: &[Line<'_>], is_answered: bool) -> Re
         // A text of separators is one puzzle, too.
         let is_something =
             |line: &&Line<'_>| !line.text.trim_ascii().is_empty() && kind(&line.text) != Kind::Comment;
-        fault = lines.iter().find(is_something).map(|line| Fault { line: line.number, what: What::Length });
+        fault =
+            lines.iter().find(is_something).map(|line| Fault { line: line.number, what: FaultKind::Length });
     }
     match fault {
         Some(fault) => reading.add_bad(fault.clone(), first.unwrap_or(fault.line), 0),
@@ -174,6 +158,28 @@ pub(super) fn read(layout: &Layout, lines: &[Line<'_>], is_answered: bool) -> Re
         None => {}
     }
     reading
+}
+
+/// The cell of a triple and its value, or what is wrong with its line.
+fn cell_and_value(layout: &Layout, line: &[u8], triple: [i32; 3]) -> Result<(usize, u8), FaultKind> {
+    let side = usize::from(layout.side);
+    let place = |axis: u8| layout.axes.iter().position(|&other| other == axis);
+    let part = |axis: u8| place(axis).map_or(-9, |at| triple[at]);
+    let outside = |what: &'static str, axis: u8| match usize::try_from(part(axis)) {
+        Ok(value) => FaultKind::Outside(OutOfRange { what, value, side }),
+        Err(_) => {
+            let parts = parts_of(line, layout.column, true);
+            let bad = place(axis).zip(parts).map_or(&line[..0], |(at, parts)| parts[at]);
+            let digits = bad.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            FaultKind::Character(offset(line, bad) + if digits < bad.len() { digits } else { 0 })
+        }
+    };
+    let origin = i32::from(layout.origin);
+    let index = |axis: u8| usize::try_from(part(axis) - origin).ok().filter(|&index| index < side);
+    let row = index(b'r').ok_or_else(|| outside("row", b'r'))?;
+    let column = index(b'c').ok_or_else(|| outside("column", b'c'))?;
+    let value = u8::try_from(part(b'v')).ok().filter(|value| (1..=layout.side).contains(value));
+    Ok((row * side + column, value.ok_or_else(|| outside("value", b'v'))?))
 }
 
 fn has_word_and_digit(line: &[u8]) -> bool {

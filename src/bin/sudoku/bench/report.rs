@@ -26,7 +26,7 @@ pub struct BenchReport {
     toolchain: &'static str,
     machine: Machine,
     settings: BenchSettings,
-    pub results: Vec<Row>,
+    pub results: Vec<ContenderRow>,
 }
 
 #[derive(Serialize)]
@@ -85,7 +85,7 @@ impl BenchSettings {
 
 /// The figures of one contender on one file.
 #[derive(Serialize)]
-pub struct Row {
+pub struct ContenderRow {
     file: String,
     order: String,
     notation: String,
@@ -169,7 +169,7 @@ impl BenchReport {
 }
 
 /// The table of one file.
-pub fn table(subject: &Subject, rows: &[Row], measured: &[Measured]) -> String {
+pub fn table(subject: &Subject, rows: &[ContenderRow], measured: &[Measured]) -> String {
     // The contender that gave up least knows the most errors.
     let outcomes = measured.iter().map(|measured| measured.whole(subject));
     let errors = match outcomes.min_by_key(BenchOutcome::given_up) {
@@ -210,8 +210,8 @@ pub fn table(subject: &Subject, rows: &[Row], measured: &[Measured]) -> String {
 }
 
 /// One row for each contender, in their order.
-pub fn rows(subject: &Subject, measured: &[Measured]) -> Vec<Row> {
-    let mut rows: Vec<Row> = measured.iter().map(|measured| measured.row(subject)).collect();
+pub fn rows(subject: &Subject, measured: &[Measured]) -> Vec<ContenderRow> {
+    let mut rows: Vec<ContenderRow> = measured.iter().map(|measured| measured.row(subject)).collect();
     for kind in [BenchKind::Text, BenchKind::Search] {
         let base = rows.iter().find(|row| row.kind == kind && row.strategy == Propagation.name());
         let Some(base) = base.map(|row| row.puzzles_per_second.median).filter(|&base| base > 0.0) else {
@@ -240,12 +240,12 @@ impl Measured {
         }
     }
 
-    fn row(&self, subject: &Subject) -> Row {
+    fn row(&self, subject: &Subject) -> ContenderRow {
         let Self { contender, outcome, times } = self;
         let puzzles = outcome.tally.answers;
         let rate = |time: Duration| rounded(puzzles as f64 / time.as_secs_f64().max(1e-9), 10.0);
         let (median, min, max) = spread(times);
-        Row {
+        ContenderRow {
             file: subject.name.clone(),
             order: subject.format.order().to_string(),
             notation: subject.format.notation().to_string(),

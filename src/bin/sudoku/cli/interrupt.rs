@@ -18,7 +18,7 @@ use signal_hook::iterator::exfiltrator::WithRawSiginfo;
 use signal_hook::{SigId, flag, low_level};
 use sudoku_stream::poison::IgnorePoison as _;
 
-use super::{print, progress};
+use super::{print, shown_bar};
 
 /// How often a thread that waits looks at the flag.
 pub const POLL: Duration = Duration::from_millis(20);
@@ -135,7 +135,7 @@ pub fn start_thread() -> io::Result<()> {
     let Some(Handlers { signals, flag }) = handlers.as_ref() else { return Ok(()) };
     let mut was_raised = flag.load(Ordering::Relaxed);
     if was_raised {
-        progress::end();
+        shown_bar::end();
     }
     let raised = Arc::clone(flag);
     take(signals.iter().map(|(signal, _)| *signal), move |signal| {
@@ -144,7 +144,7 @@ pub fn start_thread() -> io::Result<()> {
             CAUGHT.store(usize::try_from(signal).unwrap_or(0), Ordering::Relaxed);
         }
         raised.store(true, Ordering::Relaxed);
-        progress::end();
+        shown_bar::end();
         if was_raised {
             if let Some(work) = BEFORE_EXIT.get() {
                 work();

@@ -20,6 +20,7 @@ pub mod rows;
 pub mod run;
 pub mod server;
 pub mod shard;
+pub mod shown_bar;
 pub mod summary;
 pub mod typed;
 pub mod value;

@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -19,22 +19,13 @@ use sudoku_stream::input::Reader;
 use sudoku_stream::poison::IgnorePoison as _;
 
 use super::run::ProgressArgs;
-use super::{interrupt, print};
+use super::{interrupt, print, shown_bar};
 
 /// A run that ends sooner shows no bar.
 const DELAY: Duration = Duration::from_millis(500);
 
 /// The time after which a bar is drawn again, though nothing has moved.
 const TICK: Duration = Duration::from_secs(1);
-
-/// The longest wait for a terminal that takes no output.
-const PATIENCE: Duration = Duration::from_millis(100);
-
-/// The bar on the terminal, for whoever has to clear it.
-static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
-
-/// Whether a signal came, so that no bar is to be drawn any more.
-static IS_OVER: AtomicBool = AtomicBool::new(false);
 
 /// A progress bar. Dropping it clears it, so an error that ends a run leaves no half bar.
 pub struct Bar {
@@ -84,15 +75,7 @@ impl Ticker {
 fn draw(bar: &ProgressBar) -> bool {
     // Without the thread, the bar stays on the screen where a second signal ends the process.
     let _ = interrupt::start_thread();
-    let mut shown = SHOWN.lock().ignore_poison();
-    if IS_OVER.load(Ordering::Relaxed) {
-        return false;
-    }
-    bar.set_draw_target(ProgressDrawTarget::stderr());
-    *shown = Some(bar.clone());
-    drop(shown);
-    bar.tick();
-    true
+    shown_bar::show(bar)
 }
 
 impl Bar {
@@ -179,7 +162,7 @@ impl Bar {
         if let Some(clock) = clock {
             clock.stop();
         }
-        *SHOWN.lock().ignore_poison() = None;
+        shown_bar::forget();
         if let Some(drawn) = &self.drawn {
             drawn.finish_and_clear();
         }
@@ -189,21 +172,6 @@ impl Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.finish_and_clear();
-    }
-}
-
-/// Takes the bar away after a signal, also where the run itself is too busy, or gone in a moment.
-pub fn end() {
-    IS_OVER.store(true, Ordering::Relaxed);
-    let Some(bar) = SHOWN.lock().ignore_poison().take() else { return };
-    let (sender, cleared) = mpsc::channel();
-    // On a thread of its own, because a terminal that was stopped by Ctrl-S takes nothing.
-    let clear = move || {
-        bar.finish_and_clear();
-        let _ = sender.send(());
-    };
-    if thread::Builder::new().name("progress".to_owned()).spawn(clear).is_ok() {
-        let _ = cleared.recv_timeout(PATIENCE);
     }
 }
 

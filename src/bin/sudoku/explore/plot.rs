@@ -23,6 +23,7 @@ use plotters::prelude::{
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color as _, IntoFont as _, TextStyle};
+use sudoku_stream::counted::listed;
 use sudoku_stream::explore::{Correlation, Figures, Results, Spread};
 use sudoku_stream::grid::Order;
 use sudoku_stream::solver::{Question, STRATEGIES, Strategy};
@@ -393,8 +394,8 @@ impl<'a> Picture<'a> {
             notes.extend(found.into_iter().map(|(names, metrics)| {
                 format!(
                     "The same curve{of_order}, in dashes by turns: {} ({})",
-                    listed(&names),
-                    listed(&metrics)
+                    listed(&names, "and"),
+                    listed(&metrics, "and")
                 )
             }));
         }
@@ -405,14 +406,6 @@ impl<'a> Picture<'a> {
 /// The title of an axis of clues.
 fn clues_of(order: Order) -> String {
     format!("clues of {}", print::counted(order.cells() as u64, "cell"))
-}
-
-/// `a, b and c`.
-fn listed(names: &[&str]) -> String {
-    match names {
-        [names @ .., last] if !names.is_empty() => format!("{} and {last}", names.join(", ")),
-        names => names.concat(),
-    }
 }
 
 /// The places of the strategies below each other, as many abreast as fit.

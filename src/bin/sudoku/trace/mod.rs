@@ -105,6 +105,14 @@ pub struct TraceArgs {
 }
 
 impl TraceArgs {
+    /// The puzzle that is asked for, if it keeps the rules.
+    fn legal_puzzle(&self) -> anyhow::Result<Chosen> {
+        let chosen = self.pick.choose()?;
+        let Some(conflict) = chosen.puzzle.first_conflict() else { return Ok(chosen) };
+        let error = PuzzleError { problem: Problem::RuleBroken(conflict), line: Some(chosen.picked.line) };
+        Err(chosen.error(error))
+    }
+
     /// The task for the puzzle.
     fn task(&self) -> Task {
         Task {
@@ -122,12 +130,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
     if args.limit.is_some() && !matches!(args.question, QuestionArg::Count) {
         bail!("--limit is for --question count. Ask for that, or leave it out.");
     }
-    let chosen = args.pick.choose()?;
-    if let Some(conflict) = chosen.puzzle.first_conflict() {
-        let error = PuzzleError { problem: Problem::RuleBroken(conflict), line: Some(chosen.picked.line) };
-        return Err(chosen.error(error));
-    }
-    let Chosen { format, puzzle, .. } = chosen;
+    let Chosen { format, puzzle, .. } = args.legal_puzzle()?;
     let task = args.task();
     let strategy = task.strategy_for(puzzle.order());
     if !strategy.supports(puzzle.order()) {
@@ -136,9 +139,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
 
     let cancel = interrupt::flag()?;
     if let Some(note) = by_hand::values_note(&format).filter(|_| !args.quiet) {
-        for line in fit::wrapped(&note, fit::stderr_columns().unwrap_or(usize::MAX)) {
-            print::status_line(&line);
-        }
+        print_wrapped(&note);
     }
     let mut viewer = Viewer::new(args, &format, &puzzle, &cancel)?;
     let mut steps = 0;
@@ -190,12 +191,17 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
     if !args.quiet {
         let is_whole = !is_cut && search.stop != Stop::Cancelled;
         let figures = if is_whole { figures(&search.metrics, time) } else { figures_of_steps(&seen) };
-        let figures = format!("{}: {figures}", print::counted(steps, "step"));
-        for line in fit::wrapped(&figures, fit::stderr_columns().unwrap_or(usize::MAX)) {
-            print::status_line(&line);
-        }
+        print_wrapped(&format!("{}: {figures}", print::counted(steps, "step")));
     }
     Ok(if is_interrupted() { interrupt::exit_code() } else { ExitCode::SUCCESS })
+}
+
+/// Prints a text in lines that fit the terminal.
+fn print_wrapped(text: &str) {
+    let columns = fit::stderr_columns().unwrap_or(usize::MAX);
+    for line in fit::wrapped(text, columns) {
+        print::status_line(&line);
+    }
 }
 
 /// Sleeps, or until the user interrupts.

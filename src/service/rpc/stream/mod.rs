@@ -29,7 +29,7 @@ use crate::service::context::{Context, TakenPuzzles};
 use crate::service::metrics;
 use crate::service::net::call::CallState;
 use crate::service::rpc::ordered::{OrderedResponses, Submitter, answers};
-use crate::service::sched::pools::{Permit, Size};
+use crate::service::sched::pools::{Permit, WorkSize};
 use crate::service::wire::status::shutting_down;
 
 pub(crate) use canonicalize::Canonicalize;
@@ -215,8 +215,8 @@ impl<J> JobBatch<J> {
         Self { jobs: Vec::new(), messages: 0, bytes: 0, is_together: false, permit: None }
     }
 
-    const fn size(&self) -> Size {
-        Size::of(self.bytes)
+    const fn size(&self) -> WorkSize {
+        WorkSize::of(self.bytes)
     }
 
     /// Whether no other message may be added.

@@ -7,7 +7,7 @@
 //! shows that something can come of them.
 
 use super::marks::{Marks, OFF, ON, SIDE, WORDS, has};
-use super::side_by_side::{ALL_BITS, NO_BITS, Row, SIDE_BY_SIDE, find_live};
+use super::side_by_side::{ALL_BITS, BlockBits, NO_BITS, SIDE_BY_SIDE, find_live};
 use crate::techniques::geometry::{Geometry, KINDS};
 use crate::techniques::position::bits;
 
@@ -16,7 +16,7 @@ const UNITS: usize = SIDE * SIDE * (1 + KINDS);
 
 /// What all assumptions lead to.
 #[derive(Debug, Default)]
-pub(super) struct Outlook {
+pub(super) struct Consequences {
     /// The candidates that are left, and the number of each among them.
     live: Vec<u16>,
     number: Vec<u16>,
@@ -27,14 +27,14 @@ pub(super) struct Outlook {
     /// The units of each candidate.
     units_of: Vec<[u16; 1 + KINDS]>,
     /// The assumptions among those that are followed that lead to each candidate being on, and off.
-    rows: Vec<[Row; 2]>,
+    rows: Vec<[BlockBits; 2]>,
     /// The candidates that lead to a contradiction when they are on, or off.
     wrong: [[u64; WORDS]; 2],
     /// What each candidate turns on and off when it is on, and when it is off.
     sets: [[Vec<[u64; WORDS]>; 2]; 2],
 }
 
-impl Outlook {
+impl Consequences {
     /// Follows all assumptions: links of one digit only for Nishio chains. Returns the number of
     /// inferences.
     pub(super) fn explore(&mut self, geometry: &Geometry, marks: &Marks, is_nishio: bool) -> u64 {
@@ -195,7 +195,12 @@ impl Outlook {
 /// Follows what happens in a unit: if one of its candidates is on, the others go off; if all but one
 /// are off, that one goes on. Calls `change` with those that assumptions lead to that are not wrong.
 #[inline]
-fn follow_unit(members: &[u16], rows: &mut [[Row; 2]], wrong: &mut Row, mut change: impl FnMut(u16)) {
+fn follow_unit(
+    members: &[u16],
+    rows: &mut [[BlockBits; 2]],
+    wrong: &mut BlockBits,
+    mut change: impl FnMut(u16),
+) {
     // Where one is on; where all before each are off.
     let mut any = NO_BITS;
     let mut twice = NO_BITS;
@@ -208,18 +213,18 @@ fn follow_unit(members: &[u16], rows: &mut [[Row; 2]], wrong: &mut Row, mut chan
         any = std::array::from_fn(|word| any[word] | on[word]);
         all_off = std::array::from_fn(|word| all_off[word] & off[word]);
     }
-    let mut bad: Row = std::array::from_fn(|word| wrong[word] | twice[word]);
+    let mut bad: BlockBits = std::array::from_fn(|word| wrong[word] | twice[word]);
     let mut off_after = ALL_BITS;
     for (&member, off_before) in members.iter().zip(&off_before).rev() {
         let [on, off] = rows[usize::from(member)];
-        let off_others: Row = std::array::from_fn(|word| off_before[word] & off_after[word]);
+        let off_others: BlockBits = std::array::from_fn(|word| off_before[word] & off_after[word]);
         off_after = std::array::from_fn(|word| off_after[word] & off[word]);
-        let new_on: Row = std::array::from_fn(|word| off_others[word] & !on[word] & !bad[word]);
-        let new_off: Row = std::array::from_fn(|word| any[word] & !(on[word] | off[word] | bad[word]));
-        let new: Row = std::array::from_fn(|word| new_on[word] | new_off[word]);
+        let new_on: BlockBits = std::array::from_fn(|word| off_others[word] & !on[word] & !bad[word]);
+        let new_off: BlockBits = std::array::from_fn(|word| any[word] & !(on[word] | off[word] | bad[word]));
+        let new: BlockBits = std::array::from_fn(|word| new_on[word] | new_off[word]);
         if new != NO_BITS {
-            let on: Row = std::array::from_fn(|word| on[word] | new_on[word]);
-            let off: Row = std::array::from_fn(|word| off[word] | new_off[word]);
+            let on: BlockBits = std::array::from_fn(|word| on[word] | new_on[word]);
+            let off: BlockBits = std::array::from_fn(|word| off[word] | new_off[word]);
             bad = std::array::from_fn(|word| bad[word] | on[word] & off[word]);
             rows[usize::from(member)] = [on, off];
             change(member);
@@ -246,15 +251,16 @@ fn transpose(square: &mut [u64; 64]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::closure::{Closure, Rules, Scene, Worker};
+    use super::super::closure::Closure;
+    use super::super::dynamic::worker::{Rules, Scene, Worker};
     use super::super::marks::CANDIDATES;
     use super::*;
     use crate::techniques::tests::random_positions;
 
     #[test]
-    fn the_outlook_is_what_closures_come_to() {
-        let (mut outlook, mut worker, mut closure) =
-            (Outlook::default(), Worker::default(), Closure::default());
+    fn the_consequences_are_what_closures_come_to() {
+        let (mut consequences, mut worker, mut closure) =
+            (Consequences::default(), Worker::default(), Closure::default());
         let (mut wrong, mut right) = (0, 0);
         for position in random_positions(24) {
             worker.source.load(&position);
@@ -266,21 +272,21 @@ mod tests {
                     most: u64::MAX,
                     cancel: None,
                 };
-                outlook.explore(position.geometry, &worker.source, is_nishio);
+                consequences.explore(position.geometry, &worker.source, is_nishio);
                 let live = (0..CANDIDATES).filter(|id| position.has(id / SIDE, id % SIDE));
                 for id in live.clone().map(|id| id as u16) {
                     for state in [ON, OFF] {
                         worker.run(&scene, (id, state), usize::MAX, &mut closure);
-                        assert_eq!(outlook.is_wrong(id, state), closure.contradiction.is_some());
+                        assert_eq!(consequences.is_wrong(id, state), closure.contradiction.is_some());
                         wrong += usize::from(closure.contradiction.is_some());
                         if closure.contradiction.is_some() || is_nishio {
                             continue;
                         }
                         right += 1;
-                        for (sets, own) in outlook.sets[state].iter().zip(&closure.sets) {
-                            let set = &sets[usize::from(outlook.number[usize::from(id)])];
+                        for (sets, own) in consequences.sets[state].iter().zip(&closure.sets) {
+                            let set = &sets[usize::from(consequences.number[usize::from(id)])];
                             for other in live.clone().map(|other| other as u16) {
-                                let is_there = has(set, outlook.number[usize::from(other)]);
+                                let is_there = has(set, consequences.number[usize::from(other)]);
                                 assert_eq!(is_there, has(own, other), "{id} to {other}");
                             }
                         }

@@ -10,22 +10,27 @@
 //!
 //! Nishio chains know links of one digit and contradictions only.
 
-use super::closure::{Closure, Nested, Rules, Scene, Worker};
+pub(super) mod worker;
+
+use super::closure::Closure;
+use super::consequences::Consequences;
 use super::marks::{CANDIDATES, CELLS, OFF, ON, SIDE, WORDS, has};
 use super::multiple::conclude;
-use super::outlook::Outlook;
-use super::{IN_CELL, difficulty, nested, tenths};
+use super::nested::{self, Nested};
+use super::{IN_CELL, Workspace, difficulty, tenths};
 use crate::techniques::geometry::KINDS;
 use crate::techniques::hunt::{Hunt, Mark};
 use crate::techniques::position::bits;
 use crate::techniques::step::Kind;
 use crate::techniques::technique::Technique;
 
+use worker::{Rules, Scene, Worker};
+
 /// The buffers of the search.
 #[derive(Debug, Default)]
-pub(super) struct Buffers {
+pub(super) struct DynamicBuffers {
     worker: Worker,
-    outlook: Outlook,
+    consequences: Consequences,
     /// The closure of each candidate when it is on.
     on: Vec<Closure>,
     /// The closure of one candidate when it is off.
@@ -34,7 +39,7 @@ pub(super) struct Buffers {
     counted: Vec<u32>,
     count: u32,
     /// The easiest step for each candidate, if all are wanted.
-    all: Vec<Option<Best>>,
+    all: Vec<Option<ProvenStep>>,
     /// The candidates that have one.
     found: Vec<u16>,
 }
@@ -61,7 +66,7 @@ enum Proof {
 
 /// The best step so far: the fewest statements, then the kind, then the first.
 #[derive(Clone, Copy, Debug)]
-struct Best {
+struct ProvenStep {
     complexity: usize,
     sort: u8,
     order: u32,
@@ -70,16 +75,16 @@ struct Best {
     is_on: bool,
 }
 
-impl Best {
+impl ProvenStep {
     const fn technique(level: u8) -> Technique {
         if level == 0 { Technique::DynamicForcingChains } else { Technique::DynamicForcingChainsPlus }
     }
 }
 
 /// A contradiction of one digit.
-pub(in crate::techniques) fn nishio(hunt: &mut Hunt<'_>) -> bool {
+pub(in crate::techniques) fn nishio(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
     let rules = Rules { is_nishio: true, level: 0, nested_level: 0 };
-    search(hunt, Technique::NishioForcingChains, rules)
+    search(hunt, work, Technique::NishioForcingChains, rules)
 }
 
 /// The rules of dynamic chains with techniques of a level inside.
@@ -88,37 +93,37 @@ const fn rules(level: u8) -> Rules {
 }
 
 /// The easiest of dynamic chains.
-pub(in crate::techniques) fn dynamic(hunt: &mut Hunt<'_>) -> bool {
-    search(hunt, Technique::DynamicForcingChains, rules(0))
+pub(in crate::techniques) fn dynamic(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
+    search(hunt, work, Technique::DynamicForcingChains, rules(0))
 }
 
 /// The easiest of dynamic chains with other techniques inside.
-pub(in crate::techniques) fn dynamic_plus(hunt: &mut Hunt<'_>) -> bool {
-    search(hunt, Technique::DynamicForcingChainsPlus, rules(1))
+pub(in crate::techniques) fn dynamic_plus(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
+    search(hunt, work, Technique::DynamicForcingChainsPlus, rules(1))
 }
 
 /// The easiest of dynamic chains with chains without branches inside.
-pub(in crate::techniques) fn nested(hunt: &mut Hunt<'_>) -> bool {
-    search(hunt, Technique::NestedForcingChains, rules(2))
+pub(in crate::techniques) fn nested(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
+    search(hunt, work, Technique::NestedForcingChains, rules(2))
 }
 
 /// The easiest of dynamic chains with multiple chains inside.
-pub(in crate::techniques) fn nested_multiple(hunt: &mut Hunt<'_>) -> bool {
-    search(hunt, Technique::NestedMultipleChains, rules(3))
+pub(in crate::techniques) fn nested_multiple(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
+    search(hunt, work, Technique::NestedMultipleChains, rules(3))
 }
 
 /// The easiest of dynamic chains with dynamic chains inside.
-pub(in crate::techniques) fn nested_dynamic(hunt: &mut Hunt<'_>) -> bool {
+pub(in crate::techniques) fn nested_dynamic(hunt: &mut Hunt<'_>, work: &mut Workspace) -> bool {
     (0..3).any(|nested_level| {
         let rules = Rules { nested_level, ..rules(4) };
-        hunt.stopped.is_none() && search(hunt, Technique::NestedDynamicChains, rules)
+        hunt.stopped.is_none() && search(hunt, work, Technique::NestedDynamicChains, rules)
     })
 }
 
 /// Searches for the step with the fewest statements.
-fn search(hunt: &mut Hunt<'_>, technique: Technique, rules: Rules) -> bool {
+fn search(hunt: &mut Hunt<'_>, work: &mut Workspace, technique: Technique, rules: Rules) -> bool {
     let position = hunt.position;
-    let mut buffers = std::mem::take(&mut hunt.work.dynamic);
+    let buffers = &mut work.dynamic;
     buffers.worker.source.load(position);
     buffers.worker.nested.clear();
     buffers.on.resize_with(CANDIDATES, Closure::default);
@@ -129,7 +134,7 @@ fn search(hunt: &mut Hunt<'_>, technique: Technique, rules: Rules) -> bool {
         most: hunt.budget.left,
         cancel: hunt.budget.cancel,
     };
-    let mut search = Search::new(scene, false, &mut buffers);
+    let mut search = DynamicSearch::new(scene, false, buffers);
     search.limit();
     for cell in 0..CELLS {
         search.search_cell(cell);
@@ -143,15 +148,14 @@ fn search(hunt: &mut Hunt<'_>, technique: Technique, rules: Rules) -> bool {
     let best = search.best;
     let is_found = best.is_some() && hunt.stopped.is_none();
     if let Some(best) = best.filter(|_| is_found) {
-        write(hunt, technique, &scene.without_limits(), &best, &mut buffers);
+        write(hunt, technique, &scene.without_limits(), &best, buffers);
     }
-    hunt.work.dynamic = buffers;
     is_found
 }
 
 /// Finds the easiest step for each candidate in what an assumption leaves. Returns the number of
 /// inferences.
-pub(super) fn find_all(buffers: &mut Buffers, scene: &Scene<'_>, sink: &mut nested::Sink<'_>) -> u64 {
+pub(super) fn find_all(buffers: &mut DynamicBuffers, scene: &Scene<'_>, sink: &mut nested::Sink<'_>) -> u64 {
     buffers.worker.source.clone_from(sink.marks);
     buffers.worker.nested.clear();
     buffers.worker.inferences = 0;
@@ -160,7 +164,7 @@ pub(super) fn find_all(buffers: &mut Buffers, scene: &Scene<'_>, sink: &mut nest
     for id in buffers.found.drain(..) {
         buffers.all[usize::from(id)] = None;
     }
-    let mut search = Search::new(*scene, true, buffers);
+    let mut search = DynamicSearch::new(*scene, true, buffers);
     for cell in 0..CELLS {
         search.search_cell(cell);
         if search.buffers.worker.is_over(scene) {
@@ -171,25 +175,25 @@ pub(super) fn find_all(buffers: &mut Buffers, scene: &Scene<'_>, sink: &mut nest
     buffers.worker.inferences
 }
 
-struct Search<'a, 's> {
+struct DynamicSearch<'a, 's> {
     scene: Scene<'s>,
     /// The most statements of a step.
     bound: usize,
-    best: Option<Best>,
+    best: Option<ProvenStep>,
     /// The steps that have been proposed.
     order: u32,
     /// Whether the easiest step for each candidate is wanted.
     wants_all: bool,
-    buffers: &'a mut Buffers,
+    buffers: &'a mut DynamicBuffers,
 }
 
-impl<'a, 's> Search<'a, 's> {
+impl<'a, 's> DynamicSearch<'a, 's> {
     /// Forgets what is known of another position, and finds out where closures can show something.
-    fn new(scene: Scene<'s>, wants_all: bool, buffers: &'a mut Buffers) -> Self {
+    fn new(scene: Scene<'s>, wants_all: bool, buffers: &'a mut DynamicBuffers) -> Self {
         buffers.on.iter_mut().for_each(|closure| closure.is_known = false);
         if scene.rules.level == 0 {
-            let Buffers { worker, outlook, .. } = &mut *buffers;
-            worker.inferences += outlook.explore(scene.geometry, &worker.source, scene.rules.is_nishio);
+            let DynamicBuffers { worker, consequences, .. } = &mut *buffers;
+            worker.inferences += consequences.explore(scene.geometry, &worker.source, scene.rules.is_nishio);
         }
         Self { scene, bound: usize::MAX, best: None, order: 0, wants_all, buffers }
     }
@@ -211,7 +215,7 @@ impl<'a, 's> Search<'a, 's> {
 
     /// Whether a candidate that is on or off may lead to a contradiction.
     fn may_be_wrong(&self, id: u16, state: usize) -> bool {
-        self.scene.rules.level > 0 || self.buffers.outlook.is_wrong(id, state)
+        self.scene.rules.level > 0 || self.buffers.consequences.is_wrong(id, state)
     }
 
     fn candidates(&self, cell: usize) -> u32 {
@@ -290,8 +294,8 @@ impl<'a, 's> Search<'a, 's> {
             return;
         }
         self.order += 1;
-        let step = Best { complexity, sort, order: self.order, proof, target, is_on };
-        let is_better = |best: &Option<Best>| {
+        let step = ProvenStep { complexity, sort, order: self.order, proof, target, is_on };
+        let is_better = |best: &Option<ProvenStep>| {
             best.as_ref().is_none_or(|best| (complexity, sort) < (best.complexity, best.sort))
         };
         if !self.wants_all {
@@ -320,9 +324,9 @@ impl<'a, 's> Search<'a, 's> {
         let closure = &mut self.buffers.on[usize::from(id)];
         if !closure.is_known {
             self.buffers.worker.run(&self.scene, (id, ON), self.bound, closure);
-            let is_cut = self.scene.rules.level == 0 && self.buffers.outlook.is_wrong(id, ON);
+            let is_cut = self.scene.rules.level == 0 && self.buffers.consequences.is_wrong(id, ON);
             if is_cut && !self.scene.rules.is_nishio {
-                self.buffers.outlook.learn(id, &closure.lists);
+                self.buffers.consequences.learn(id, &closure.lists);
             }
         }
     }
@@ -334,7 +338,7 @@ impl<'a, 's> Search<'a, 's> {
             self.contradiction(id, true);
         }
         if wants_both || self.may_be_wrong(id, OFF) {
-            let Buffers { worker, off, .. } = &mut *self.buffers;
+            let DynamicBuffers { worker, off, .. } = &mut *self.buffers;
             worker.run(&self.scene, (id, OFF), self.bound, off);
             self.contradiction(id, false);
         }
@@ -344,14 +348,14 @@ impl<'a, 's> Search<'a, 's> {
     fn binary(&mut self, id: u16, wants_double: bool) {
         let rules = self.scene.rules;
         let is_double =
-            wants_double && !rules.is_nishio && (rules.level > 0 || self.buffers.outlook.is_double(id));
+            wants_double && !rules.is_nishio && (rules.level > 0 || self.buffers.consequences.is_double(id));
         self.refute(id, is_double);
         if !is_double {
             return;
         }
         for state in [ON, OFF] {
             for at in 0..self.buffers.on[usize::from(id)].lists[state].len() {
-                let Buffers { worker, on, off, counted, count, .. } = &mut *self.buffers;
+                let DynamicBuffers { worker, on, off, counted, count, .. } = &mut *self.buffers;
                 let on = &on[usize::from(id)];
                 let target = on.lists[state][at];
                 if has(&off.sets[state], target) {
@@ -365,7 +369,7 @@ impl<'a, 's> Search<'a, 's> {
 
     /// Proposes what follows if the closure of a candidate ends in a contradiction.
     fn contradiction(&mut self, id: u16, is_on: bool) {
-        let Buffers { worker, on, off, counted, count, .. } = &mut *self.buffers;
+        let DynamicBuffers { worker, on, off, counted, count, .. } = &mut *self.buffers;
         let closure = if is_on { &on[usize::from(id)] } else { &*off };
         let Some(nodes) = closure.contradiction else { return };
         let chains = nodes.iter().map(|&node| (closure, node));
@@ -382,7 +386,7 @@ impl<'a, 's> Search<'a, 's> {
 
     /// Looks for what follows from all of several candidates.
     fn reduce(&mut self, sources: &[u16], sort: u8, proof: Proof) {
-        if self.scene.rules.level == 0 && !self.buffers.outlook.meet(sources) {
+        if self.scene.rules.level == 0 && !self.buffers.consequences.meet(sources) {
             return;
         }
         for &source in sources {
@@ -400,7 +404,7 @@ impl<'a, 's> Search<'a, 's> {
                 continue;
             }
             for at in 0..self.buffers.on[usize::from(sources[0])].lists[state].len() {
-                let Buffers { worker, on, counted, count, .. } = &mut *self.buffers;
+                let DynamicBuffers { worker, on, counted, count, .. } = &mut *self.buffers;
                 let target = on[usize::from(sources[0])].lists[state][at];
                 if has(&common, target) {
                     let chains = sources.iter().map(|&source| {
@@ -418,12 +422,12 @@ impl<'a, 's> Search<'a, 's> {
     fn write_all(&mut self, sink: &mut nested::Sink<'_>) {
         let geometry = self.scene.geometry;
         let scene = self.scene.without_limits();
-        let mut steps: Vec<(Best, u16)> = Vec::with_capacity(self.buffers.found.len());
+        let mut steps: Vec<(ProvenStep, u16)> = Vec::with_capacity(self.buffers.found.len());
         for &id in &self.buffers.found {
             steps.extend(self.buffers.all[usize::from(id)].map(|step| (step, id)));
         }
         steps.sort_unstable_by_key(|&(step, id)| (step.complexity, step.sort, step.order, id));
-        let technique = Best::technique(self.scene.rules.level);
+        let technique = ProvenStep::technique(self.scene.rules.level);
         for same in steps.chunk_by(|(one, _), (other, _)| one.order == other.order) {
             let step = same[0].0;
             let state = if step.is_on { ON } else { OFF };
@@ -441,7 +445,7 @@ impl<'a, 's> Search<'a, 's> {
                 }
                 fingerprint.end();
             };
-            let Buffers { worker, on, off, .. } = &mut *self.buffers;
+            let DynamicBuffers { worker, on, off, .. } = &mut *self.buffers;
             match step.proof {
                 Proof::Contradiction { id, is_on } => {
                     if !is_on {
@@ -479,7 +483,13 @@ impl<'a, 's> Search<'a, 's> {
 }
 
 /// Writes the best step.
-fn write(hunt: &mut Hunt<'_>, technique: Technique, scene: &Scene<'_>, best: &Best, buffers: &mut Buffers) {
+fn write(
+    hunt: &mut Hunt<'_>,
+    technique: Technique,
+    scene: &Scene<'_>,
+    best: &ProvenStep,
+    buffers: &mut DynamicBuffers,
+) {
     let position = hunt.position;
     let geometry = position.geometry;
     let base = f64::from(technique.base_rating().tenths()) / 10.0;
@@ -495,7 +505,7 @@ fn write(hunt: &mut Hunt<'_>, technique: Technique, scene: &Scene<'_>, best: &Be
     if !hunt.explains {
         return;
     }
-    let Buffers { worker, off: closure, .. } = buffers;
+    let DynamicBuffers { worker, off: closure, .. } = buffers;
     let state = if best.is_on { ON } else { OFF };
     let mut sources: Vec<u16> = Vec::new();
     match best.proof {
