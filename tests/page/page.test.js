@@ -158,7 +158,7 @@ describe("1. board", () => {
       assert.equal(await visit.label(1, 3), "Row 1, column 3, blank, marks 4");
       await page.click("#undo");
       await page.keyboard.press("2");
-      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 2");
+      assert.match(await visit.label(1, 3), /^Row 1, column 3, entry 2\b/);
       // With the keyboard a control keeps the focus, and Ctrl+Z works there too.
       await page.focus("#mistakes");
       await page.keyboard.press("Space");
@@ -174,19 +174,34 @@ describe("1. board", () => {
     { variants: [DESKTOP] },
   );
 
-  visit("a switch marks cells that break a rule at once", async (visit, page) => {
+  visit("a switch marks what breaks a rule at once, and what the solution contradicts", async (visit, page) => {
+    const isLabelled = (row, column, label) =>
+      page.waitForSelector(`[role=gridcell][data-cell="${row * 9 + column - 10}"][aria-label="${label}"]`);
+    await visit.load(EASY);
+    await visit.cell(1, 3).click();
+    await page.keyboard.press("1");
+    await page.check("#mistakes");
+    await isLabelled(1, 3, "Row 1, column 3, entry 1, wrong");
+    // Of the next puzzle too, without being asked.
+    await visit.load(HARD);
+    await visit.cell(1, 2).click();
+    await page.keyboard.press("2");
+    await isLabelled(1, 2, "Row 1, column 2, entry 2, wrong");
+    await visit.inspect("mistake");
+    // Without one solution there is nothing to compare with.
+    await visit.load(SEVERAL);
+    await page.uncheck("#mistakes");
+    await page.check("#mistakes");
+    await visit.status("There is no single solution to compare with. Only cells that break a rule are marked.");
     await visit.load(EASY);
     await visit.cell(1, 3).click();
     await page.keyboard.press("5");
-    assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 5");
-    await page.check("#mistakes");
-    assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 5, breaks a rule");
+    await isLabelled(1, 3, "Row 1, column 3, entry 5, breaks a rule, wrong");
     assert.equal(await visit.label(1, 1), "Row 1, column 1, clue 5, breaks a rule");
     assert.equal(await visit.label(1, 2), "Row 1, column 2, clue 3");
     await visit.inspect("conflict");
-    await page.keyboard.press("4").catch(() => {});
-    await visit.cell(1, 3).click();
     await page.keyboard.press("4");
+    await isLabelled(1, 3, "Row 1, column 3, entry 4");
     assert.equal(await visit.label(1, 1), "Row 1, column 1, clue 5");
   });
 
@@ -344,27 +359,65 @@ describe("1. board", () => {
       await page.click("#create");
       await page.selectOption("#create-order", "2");
       await page.click("#create-empty");
-      await visit.status(/^Enter the clues/);
-      for (const [row, column, value] of [
-        [1, 1, "1"],
-        [1, 2, "2"],
-        [2, 1, "3"],
-        [4, 4, "2"],
-        [4, 3, "2"],
-      ]) {
-        await visit.cell(row, column).click();
-        await page.keyboard.press(value);
+      await visit.status(/^Enter the clues cell by cell/);
+      assert.ok(await page.locator("#solve").isDisabled());
+      // The board goes on to the next cell by itself, and back for a slip.
+      if (visit.isPhone) {
+        for (const value of [1, 2]) await page.locator("#pad button").nth(value - 1).click();
+        await visit.cell(2, 1).click();
+        await page.locator("#pad button").nth(2).click();
+        await visit.cell(4, 3).click();
+        for (const value of [2, 2]) await page.locator("#pad button").nth(value - 1).click();
+      } else {
+        await page.keyboard.type("1204");
+        for (let slip = 0; slip < 2; slip++) await page.keyboard.press("Backspace");
+        await page.keyboard.type("..3.........22");
       }
-      await page.click("#adopt");
-      await visit.status("The entries break a rule in the marked cells. Correct them, then try again.");
-      assert.equal(await visit.label(4, 3), "Row 4, column 3, entry 2, breaks a rule");
+      await visit.shows("12..3.........22");
+      for (const id of ["solve", "adopt", "hint", "rate"]) {
+        await page.click(`#${id}`);
+        await visit.status("The entries break a rule in the marked cells. Correct them, then try again.");
+        assert.equal(await visit.label(4, 3), "Row 4, column 3, entry 2, breaks a rule");
+      }
+      await visit.inspect("typed-wrong");
       await visit.cell(4, 3).click();
       await page.keyboard.press("Delete");
       await page.click("#adopt");
+      await visit.status("The entries are the clues now.");
       assert.equal(await visit.label(1, 1), "Row 1, column 1, clue 1");
-      assert.ok(await page.locator("#solve").isEnabled());
+      await page.click("#undo");
+      await visit.inspect("typed");
     },
     { variants: [DESKTOP, PHONE] },
+  );
+
+  visit(
+    "what was typed is solved, rated, watched and hinted at as it is",
+    async (visit, page) => {
+      await visit.cell(1, 1).click();
+      await page.keyboard.type(EASY);
+      await visit.shows(EASY);
+      assert.equal(await page.locator("#title").textContent(), "No puzzle");
+      const results = {
+        solve: () => visit.status("Solved. There is no other solution."),
+        hint: () => page.waitForSelector("#hint-stages li"),
+        rate: () => visit.text("#rating", /Rating1\.\d, easy/),
+        "tab-steps": () => page.waitForSelector("#list-steps:enabled"),
+        "list-steps": () => visit.text("#steps-text", "51 steps to the solution"),
+        share: () => page.waitForSelector("#share-dialog[open]"),
+      };
+      for (const [id, result] of Object.entries(results)) {
+        await page.click(`#${id}`);
+        await result();
+        assert.match(await page.locator("#title").textContent(), /^(Your|No) puzzle$/);
+        if (id === "share") await page.click("#share-close");
+        while ((await page.locator("#title").textContent()) !== "No puzzle") await page.click("#undo");
+      }
+      await visit.shows(EASY);
+      await page.click("#check");
+      await visit.status("Nothing is filled in yet. The puzzle has one solution.");
+    },
+    { variants: [DESKTOP] },
   );
 
   visit(
@@ -847,6 +900,15 @@ describe("2. open", () => {
       assert.equal(await visit.cells(), EASY);
       await page.click("#undo");
       assert.equal(await visit.cells(), HARD);
+      // A phone has no key for that.
+      await page.click("#paste");
+      await page.waitForSelector("#paste-dialog[open]");
+      await page.fill("#paste-text", `${EASY}\n${HARD}\n`);
+      await visit.inspect("paste");
+      await page.locator("#paste-form .main").click();
+      await visit.text("#title", "Pasted text, puzzle 0");
+      await page.click("#undo");
+      assert.equal(await visit.cells(), HARD);
       // The link of a puzzle, from anywhere, as a mail program may have it.
       const link = `Link: http://example.org/#p=9x9-${EASY}`.slice(6).replace(".", "%2E");
       await page.evaluate((text) => navigator.clipboard.writeText(text), `${link} \n`);
@@ -872,7 +934,7 @@ describe("2. open", () => {
       await page.click("#undo");
       assert.equal(await visit.cells(), EASY);
     },
-    { variants: [DESKTOP] },
+    { variants: [DESKTOP, PHONE] },
   );
 
   visit(
@@ -880,7 +942,7 @@ describe("2. open", () => {
     async (visit, page) => {
       await page.waitForSelector("#datasets-label:not([hidden])");
       assert.deepEqual(await page.locator("#datasets option").allTextContents(), [
-        "Choose…",
+        "Data set…",
         "four.txt",
         "seventeen.txt",
       ]);
@@ -1002,16 +1064,47 @@ describe("3. solve and check", () => {
     { variants: [DESKTOP] },
   );
 
+  visit("a board is checked so far", async (visit, page) => {
+    const check = async (sentence) => {
+      await page.click("#check");
+      await visit.status(sentence);
+    };
+    const enter = async (row, column, value) => {
+      await visit.cell(row, column).click();
+      await page.keyboard.press(value);
+    };
+    await visit.load(EASY);
+    await check("Nothing is filled in yet. The puzzle has one solution.");
+    await enter(1, 3, "4");
+    await check("Right so far: 1 of 51 cells filled in.");
+    await visit.inspect("right-so-far");
+    await enter(1, 4, "2");
+    await check("Not right: 1 of 2 filled-in cells is wrong. Mark mistakes shows which.");
+    await visit.inspect("wrong-so-far");
+    await page.check("#mistakes");
+    await check("Not right: 1 of 2 filled-in cells is wrong.");
+    assert.equal(await visit.label(1, 4), "Row 1, column 4, entry 2, wrong");
+    await visit.load(NO_SOLUTION);
+    await check("The puzzle has no solution.");
+    await visit.load(SEVERAL);
+    await check("The puzzle has more than one solution.");
+    await enter(1, 3, "3");
+    await check("The puzzle has more than one solution, and one of them has these entries.");
+    await enter(2, 3, "3");
+    await check("The puzzle has more than one solution, and none of them has these entries.");
+  });
+
   visit("a full board is checked", async (visit, page) => {
     const { length } = EASY_SOLUTION;
     const puzzle = `${EASY_SOLUTION.slice(0, length - 2)}..`;
     await visit.load(puzzle);
-    assert.ok(await page.locator("#check").isDisabled());
+    assert.equal(await page.locator("#check").textContent(), "Check so far");
     await visit.cell(9, 8).click();
     await page.keyboard.press("9");
-    assert.ok(await page.locator("#check").isDisabled(), "one cell is blank");
+    assert.equal(await page.locator("#check").textContent(), "Check so far", "one cell is blank");
     await visit.cell(9, 9).click();
     await page.keyboard.press("7");
+    assert.equal(await page.locator("#check").textContent(), "Check solution");
     await page.click("#check");
     await visit.status("The puzzle is NOT solved.");
     await visit.inspect("not-solved");

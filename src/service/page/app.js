@@ -226,11 +226,34 @@ function startFiles() {
   });
   document.addEventListener("paste", (event) => {
     if (event.target instanceof HTMLElement && event.target.closest(`${TEXT_FIELDS}, dialog`)) return;
-    const text = event.clipboardData?.getData("text/plain");
-    const link = /^\s*\S*(#p=\d+x\d+-\S*)\s*$/.exec(text ?? "");
     if (event.clipboardData?.files.length) take(event.clipboardData.files);
-    else if (link) goTo(link[1]);
-    else if (text) take([new File([text], "Pasted text", { type: "text/plain" })]);
+    else takeText(event.clipboardData?.getData("text/plain") ?? "");
+  });
+}
+
+/**
+ * Opens a pasted text, or the puzzle of a pasted link.
+ * @param {string} text
+ */
+function takeText(text) {
+  const link = /^\s*\S*(#p=\d+x\d+-\S*)\s*$/.exec(text);
+  if (link) goTo(link[1]);
+  else if (text) take([new File([text], "Pasted text", { type: "text/plain" })]);
+}
+
+/** The field for texts, because phones have no keys to paste by. */
+function startPaste() {
+  const dialog = byId("paste-dialog", HTMLDialogElement);
+  const field = byId("paste-text", HTMLTextAreaElement);
+  button("paste").addEventListener("click", () => {
+    field.value = "";
+    dialog.showModal();
+  });
+  button("paste-cancel").addEventListener("click", () => dialog.close());
+  byId("paste-form", HTMLFormElement).addEventListener("submit", (event) => {
+    event.preventDefault();
+    dialog.close();
+    takeText(field.value);
   });
 }
 
@@ -253,11 +276,17 @@ startLater(["share"], lazy(() => import("./share.js")));
 startLater(["hint"], lazy(() => import("./hint.js")));
 startLater(["rate", "list-steps"], lazy(() => import("./study.js")));
 startFiles();
+startPaste();
 
+/** The buttons that ask something about the puzzle. @type {NodeListOf<HTMLButtonElement>} */
+const askAboutPuzzle = document.querySelectorAll("button[data-puzzle]");
+for (const asking of askAboutPuzzle) {
+  // Before anybody else knows of the click, what was typed becomes the puzzle.
+  asking.addEventListener("click", (event) => page.adopt() || event.stopImmediatePropagation(), true);
+}
 page.onDraw(() => {
-  const { isPuzzle } = page.position();
-  for (const id of ["share", "rate", "list-steps"]) button(id).disabled = !isPuzzle;
-  button("hint").disabled = !isPuzzle || page.hasScene();
+  for (const asking of askAboutPuzzle) asking.disabled = !page.hasPuzzle();
+  if (page.hasScene()) button("hint").disabled = true;
 });
 page.draw();
 page.say("Open a puzzle file, make a new puzzle, or enter one on the board.");

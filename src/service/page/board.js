@@ -103,6 +103,16 @@ export class Board {
   }
 
   /**
+   * Selects a cell further on in reading order. The focus goes along if the board has it.
+   * @param {number} cells
+   */
+  advance(cells) {
+    const hadFocus = this.#grid.contains(document.activeElement);
+    this.#select(this.#selected + cells);
+    if (hadFocus) this.focus();
+  }
+
+  /**
    * Selects a cell without moving the focus.
    * @param {number} cell
    */
@@ -275,7 +285,7 @@ export class Board {
     else if (event.key.length === 1) {
       const value = valueOf(symbols, event.key);
       if (value) this.#handlers.enter(value);
-      else if (event.key === "0" || event.key === ".") this.#handlers.erase();
+      else if (event.key === "0" || event.key === ".") this.#handlers.enter(0);
       else if (event.key.toLowerCase() === "u") this.#handlers.undo();
       else return;
     } else return;

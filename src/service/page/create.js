@@ -98,7 +98,7 @@ export function start() {
   button("create-cancel").addEventListener("click", () => dialog.close());
   button("create-empty").addEventListener("click", () => {
     dialog.close();
-    page.load(emptyBoard(Number(order.value)), "Enter the clues, then choose “Use entries as clues”.");
+    page.load(emptyBoard(Number(order.value)), "Enter the clues cell by cell, 0 or . for a blank. Then solve, rate or play the puzzle.");
     page.board.focus();
   });
   dialog.addEventListener("close", stop);

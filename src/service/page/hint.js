@@ -12,7 +12,7 @@ import { LETTERS, candidatesOf, cellsOfHouse, indexOf, nameOfHouse, textOf } fro
 import { enter } from "./history.js";
 import { clearLinks, drawLinks } from "./links.js";
 import * as page from "./page.js";
-import { ownFormat } from "./play.js";
+import { ownFormat } from "./solution.js";
 import { run } from "./task.js";
 
 /** @typedef {import("./history.js").Position} Position */

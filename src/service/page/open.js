@@ -227,7 +227,7 @@ export async function listDatasets() {
       pageToken = answer.nextPageToken ?? "";
     } while (pageToken);
     datasets.replaceChildren(
-      make("option", { value: "" }, "Choose…"),
+      make("option", { value: "" }, "Data set…"),
       ...names.map((name) => make("option", { value: name }, name)),
     );
     byId("datasets-label", HTMLElement).hidden = names.length === 0;

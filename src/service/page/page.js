@@ -8,8 +8,19 @@
 import { Board, KIND, MARK } from "./board.js";
 import { byId, count, plural } from "./dom.js";
 import { candidatesOf, conflictsOf } from "./grid.js";
-import { History, emptyBoard, enter, erase, isTouched, packed, toggleMark, unpacked } from "./history.js";
+import {
+  History,
+  asPuzzle,
+  emptyBoard,
+  enter,
+  erase,
+  isTouched,
+  packed,
+  toggleMark,
+  unpacked,
+} from "./history.js";
 import { forget, keep, kept } from "./kept.js";
+import { knownSolution } from "./solution.js";
 import { boardChanged } from "./task.js";
 
 /** @typedef {import("./history.js").Position} Position */
@@ -64,7 +75,7 @@ const back = byId("back", HTMLButtonElement);
 /** The board. */
 export const board = new Board(byId("board", HTMLElement), {
   enter: enterValue,
-  erase: eraseSelected,
+  erase: eraseBack,
   undo,
   togglePencil,
   leave: () => scene && showScene(null),
@@ -117,9 +128,11 @@ export function onDraw(listener) {
  * @param {Position} next
  */
 export function change(next) {
-  if (next === history.now) return;
+  const before = history.now;
+  if (next === before) return;
   history.push(next);
   changed();
+  if (next.values !== before.values) sayWhetherSolved();
 }
 
 /**
@@ -224,18 +237,17 @@ export function hasScene() {
 }
 
 /**
- * Enters a value into the selected cell, or marks it with the pencil.
+ * Enters a value into the selected cell, or marks it with the pencil; 0 leaves it blank.
  * @param {number} value
  */
 export function enterValue(value) {
   if (refuseEntry()) return;
   const now = history.now;
   const cell = board.selected;
-  if (settings.pencil) change(toggleMark(now, cell, value, settings.automatic));
-  else {
-    change(enter(now, cell, value));
-    sayWhetherSolved();
-  }
+  if (settings.pencil && value) return change(toggleMark(now, cell, value, settings.automatic));
+  change(value ? enter(now, cell, value) : erase(now, cell));
+  // A puzzle from paper is typed cell by cell.
+  if (!now.isPuzzle) board.advance(1);
 }
 
 /** Says of a board without a blank whether it is solved. */
@@ -247,9 +259,38 @@ function sayWhetherSolved() {
   else say(`Every cell is filled in, but ${plural(broken, "cell")} break the rules. Mark mistakes shows them.`, "bad");
 }
 
+/** Blanks the selected cell, or the one before where a puzzle is typed. */
+function eraseBack() {
+  const { isPuzzle, values } = history.now;
+  if (!isPuzzle && !values[board.selected]) board.advance(-1);
+  eraseSelected();
+}
+
 /** Blanks the selected cell. */
 export function eraseSelected() {
   if (!refuseEntry()) change(erase(history.now, board.selected));
+}
+
+/** Whether there is something to solve: a puzzle, or entries that can become one. */
+export function hasPuzzle() {
+  return history.now.isPuzzle || history.now.values.some(Boolean);
+}
+
+/**
+ * Makes the entries of a board without a puzzle its clues.
+ * @returns {boolean} whether the board has a puzzle now: entries that break a rule are none
+ */
+export function adopt() {
+  const now = history.now;
+  if (now.isPuzzle) return true;
+  const conflicts = conflictsOf(now.shape, now.values);
+  if (conflicts.some(Boolean)) {
+    decorate({ ...plainDecoration(), marks: conflicts.map((isBad) => (isBad ? MARK.CONFLICT : 0)) });
+    fail("The entries break a rule in the marked cells. Correct them, then try again.");
+    return false;
+  }
+  load(asPuzzle(now), "The entries are the clues now.");
+  return true;
 }
 
 function refuseEntry() {
@@ -402,7 +443,12 @@ export function draw() {
   } else {
     const marks = decoration ? decoration.marks.slice() : new Uint8Array(now.shape.cells);
     if (settings.mistakes) {
-      conflictsOf(now.shape, now.values).forEach((isBad, cell) => isBad && (marks[cell] |= MARK.CONFLICT));
+      const solution = knownSolution(now);
+      const right = solution?.isOnly ? solution.cells : null;
+      conflictsOf(now.shape, now.values).forEach((isBad, cell) => {
+        if (isBad) marks[cell] |= MARK.CONFLICT;
+        if (right && now.values[cell] && now.values[cell] !== right[cell]) marks[cell] |= MARK.WRONG;
+      });
     }
     board.draw({
       shape: now.shape,

@@ -9,7 +9,7 @@ import { candidatesOf, indexOf, textOf } from "./grid.js";
 import { colorsOf, sentenceOf } from "./hint.js";
 import { clearLinks, drawLinks } from "./links.js";
 import * as page from "./page.js";
-import { ownFormat } from "./play.js";
+import { ownFormat } from "./solution.js";
 import { run } from "./task.js";
 
 /** @typedef {import("./history.js").Position} Position */
