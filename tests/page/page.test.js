@@ -1131,7 +1131,8 @@ describe("4. hint, rate, steps", () => {
     await page.click("#hint");
     assert.equal(
       await stages.nth(1).textContent(),
-      "The technique is a hidden single. A digit fits only one cell of the house. It is rated 1.2.",
+      "The technique is hidden single, rated 1.2. A digit fits only one cell of a house. " +
+        "In a box that is easier to see (1.2) than in a row or column (1.5).",
     );
     await visit.inspect("hint-2");
     await page.click("#hint");
@@ -1253,6 +1254,8 @@ describe("4. hint, rate, steps", () => {
     }
     assert.notEqual(await stages.nth(2).textContent(), told.at(-1), "the page remembers what went");
     await page.click("#hint-close");
+    await page.click("#about summary");
+    assert.match(await page.locator("#about-list").textContent(), /hidden singleA digit fits only one cell/);
     await page.click("#tab-steps");
     await page.click("#list-steps");
     await visit.text("#steps-text", /steps to the solution/);
@@ -1462,6 +1465,29 @@ describe("6. new puzzles and sharing", () => {
       await page.goBack();
       await visit.shows(HARD);
       assert.equal(await page.evaluate(() => location.hash), "");
+  visit("a puzzle is made by rating and technique", async (visit, page) => {
+    await page.click("#create");
+    await page.click("#create-by-hand summary");
+    await page.fill("#create-least", "1.25");
+    await page.click("#create-go");
+    await visit.text("#create-error", "Ratings are 1.0 to 20.0, with at most one decimal.");
+    await page.fill("#create-least", "2.6");
+    await page.fill("#create-most", "3.9");
+    await page.selectOption("#create-technique", "pointing");
+    await page.fill("#create-seed", "1");
+    await visit.inspect("new-puzzle-by-hand");
+    await page.click("#create-go");
+    await visit.text("#title", "New puzzle, seed 1");
+    await page.click("#rate");
+    await visit.text("#rating", /Rating(2\.[6-9]|3\.\d), .*pointing ×/);
+    await page.click("#create");
+    await page.fill("#create-most", "2.5");
+    await page.click("#create-go");
+    visit.expected.push(/status of 400/);
+    await page.waitForSelector("#create-error:not(:empty)");
+    await visit.shot("new-puzzle-refused");
+  });
+
       // A link that fails leaves the board as it is, on the way there and back.
       await visit.load(EASY);
       await visit.cell(1, 3).click();

@@ -14,6 +14,7 @@ import { clearLinks, drawLinks } from "./links.js";
 import * as page from "./page.js";
 import { ownFormat } from "./solution.js";
 import { run } from "./task.js";
+import { techniques } from "./techniques.js";
 
 /** @typedef {import("./history.js").Position} Position */
 /** @typedef {import("./page.js").Decoration} Decoration */
@@ -62,25 +63,12 @@ import { run } from "./task.js";
  * @property {string} [message]
  */
 
-/** Sentences about techniques that everybody meets, for the second stage. @type {Record<string, string>} */
-const TECHNIQUES = {
-  "last cell": "a last cell. One cell of the house is blank.",
-  "hidden single": "a hidden single. A digit fits only one cell of the house.",
-  "naked single": "a naked single. Only one digit fits the cell.",
-  pointing: "pointing. A digit of a box is confined to one row or column.",
-  claiming: "claiming. A digit of a row or column is confined to one box.",
-  "naked pair": "a naked pair. Two cells of a house have the same two candidates.",
-  "hidden pair": "a hidden pair. Two digits of a house have the same two places.",
-  "X-wing": "an X-wing. A digit has the same two places in two rows or columns.",
-  "XY-wing": "an XY-wing. A cell of two candidates sees two others of two.",
-};
-
 const box = byId("hint-box", HTMLElement);
 const list = byId("hint-stages", HTMLOListElement);
 const more = button("hint-more");
 const apply = button("hint-apply");
 
-/** The hint on the screen, and how many stages of it. @type {{hint: Hint, stage: number} | null} */
+/** The hint on the screen, what its technique is, and how many stages of it. @type {{hint: Hint, about: string, stage: number} | null} */
 let shown = null;
 
 /**
@@ -176,20 +164,23 @@ function firstStage(step) {
   return house ? `Look at ${house}.` : "Look for a cell with only one candidate.";
 }
 
-/** @param {Step} step */
-function secondStage(step) {
+/**
+ * @param {Step} step
+ * @param {string} about what its technique is
+ */
+function secondStage(step, about) {
   if (isSearch(step)) return "No technique applies. A search found a cell and its digit.";
-  const rating = step.ratingTenths ? ` It is rated ${(step.ratingTenths / 10).toFixed(1)}.` : "";
-  return `The technique is ${TECHNIQUES[step.technique] ?? `${step.technique}.`}${rating}`;
+  const rating = step.ratingTenths ? `, rated ${(step.ratingTenths / 10).toFixed(1)}` : "";
+  return `The technique is ${step.technique}${rating}. ${about}`.trim();
 }
 
 function show() {
   if (!shown) return;
-  const { hint, stage } = shown;
+  const { hint, about, stage } = shown;
   const now = page.position();
   const { step } = hint;
   if (!step) return;
-  const sentences = [firstStage(step), secondStage(step), sentenceOf(hint, now)].slice(0, stage);
+  const sentences = [firstStage(step), secondStage(step, about), sentenceOf(hint, now)].slice(0, stage);
   for (const sentence of sentences.slice(list.children.length)) list.append(make("li", {}, sentence));
   more.hidden = stage >= 3;
   apply.hidden = stage < 3;
@@ -241,8 +232,11 @@ function close() {
 async function ask(signal) {
   const now = page.position();
   const hint = await nextStep(now, signal);
-  if (!hint.step) return tell(hint);
-  shown = { hint, stage: 1 };
+  const { step } = hint;
+  if (!step) return tell(hint);
+  const technique = (await techniques()).find(({ name }) => name === step.name);
+  signal.throwIfAborted();
+  shown = { hint, about: technique?.about ?? "", stage: 1 };
   page.say("");
   show();
 }

@@ -11,6 +11,7 @@ import { clearLinks, drawLinks } from "./links.js";
 import * as page from "./page.js";
 import { ownFormat } from "./solution.js";
 import { run } from "./task.js";
+import { techniques } from "./techniques.js";
 
 /** @typedef {import("./history.js").Position} Position */
 /** @typedef {import("./hint.js").Step} Step */
@@ -39,6 +40,8 @@ import { run } from "./task.js";
  */
 
 const rating = byId("rating", HTMLElement);
+const about = byId("about", HTMLElement);
+const aboutList = byId("about-list", HTMLElement);
 const list = byId("steps", HTMLOListElement);
 const text = byId("steps-text", HTMLElement);
 const stop = button("stop-steps");
@@ -54,10 +57,14 @@ function score(tenths) {
   return tenths ? (tenths / 10).toFixed(1) : "none";
 }
 
-/** The difficulty of a rating, as puzzles are made by it. @param {number} tenths */
+/**
+ * The difficulty of a rating, as puzzles are made by it: the first class that is hard enough.
+ * @param {number} tenths
+ */
 function wordFor(tenths) {
-  if (tenths <= 23) return "easy";
-  return tenths <= 29 ? "medium" : "hard";
+  const classes = [...byId("create-difficulty", HTMLSelectElement).options];
+  const found = classes.find(({ dataset }) => tenths <= Number(dataset.most));
+  return found?.value.split("_")[1].toLowerCase() ?? "";
 }
 
 async function rate() {
@@ -65,11 +72,17 @@ async function rate() {
   const { signal } = walks;
   studied = position.clues;
   const { shape, clues } = position;
-  rating.hidden = true;
+  rating.hidden = about.hidden = true;
   const request = { options: ownFormat(shape), puzzle: textOf(clues) };
   const { ratings } = await call("Rate", request, { signal });
   const facts = factsOf(ratings[0], shape.cells);
   rating.replaceChildren(...facts.flatMap(([name, fact]) => [make("dt", {}, name), make("dd", {}, fact)]));
+  const taken = new Set(ratings[0].techniques?.map((/** @type {{name: string}} */ { name }) => name));
+  const explained = (await techniques()).filter(({ name }) => taken.has(name));
+  about.hidden = explained.length === 0;
+  aboutList.replaceChildren(
+    ...explained.flatMap(({ title, about }) => [make("dt", {}, title), make("dd", {}, about)]),
+  );
   rating.hidden = false;
 }
 
@@ -86,7 +99,7 @@ function factsOf(found, cells) {
   facts.push(["Clues", `${count(found.clues ?? 0)} of ${plural(cells, "cell")}${minimal}`]);
   facts.push(["Solution", found.error ? found.error.message : "exactly one"]);
   if (found.error) return facts;
-  const techniques = (found.techniques ?? []).map(({ name, count: times }) => `${name.replaceAll("-", " ")} ×${times}`);
+  const taken = (found.techniques ?? []).map(({ name, count: times }) => `${name.replaceAll("-", " ")} ×${times}`);
   const er = found.erTenths ?? 0;
   if (found.verdict === "VERDICT_RATED" && !er) {
     facts.unshift(["Rating", "nothing to fill in"]);
@@ -103,7 +116,7 @@ function factsOf(found, cells) {
     const cost = `${plural(nodes, "node")} and ${plural(guesses, "guess")}`;
     facts.unshift(["Rating", `beyond: a search takes ${cost}`]);
   }
-  facts.push(["Techniques", techniques.join(", ") || "none"]);
+  facts.push(["Techniques", taken.join(", ") || "none"]);
   return facts;
 }
 
@@ -225,7 +238,7 @@ function clear() {
   if (!studied || studied === page.position().clues) return;
   endWalks();
   studied = null;
-  rating.hidden = true;
+  rating.hidden = about.hidden = true;
   list.hidden = true;
   text.textContent = "";
 }
