@@ -17,6 +17,9 @@ const NO_SOLUTION = "98.7..6..7..5.89....4......8..63.5....6....32....1....3....
 const PAIRS = "................12..3..4..............5.6.7...1.82........9..28..4......3.7..5...";
 const SEVERAL = "12..............";
 
+/** The head of a Zstandard frame of 246 bytes, and of the last block of it, which is stored as it is. */
+const ZSTD_HEAD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, 246, (246 << 3) | 1, (246 << 3) >> 8, 0]);
+
 /** What is said of a server that is gone. */
 const NO_ANSWER =
   /^The server at 127\.0\.0\.1:\d+ does not answer\. Check that sudokud runs, then try again\.$/;
@@ -31,6 +34,10 @@ let server;
 before(async () => {
   write("data/seventeen.txt", `${EASY}\n${HARD}\n`);
   write("data/four.txt", `${SEVERAL}\n`);
+  // As `gzip` and `zstd` pack the three lines.
+  const packed = `${EASY}\n${HARD}\n${PAIRS}\n`;
+  write("data/packed/more.gz", zlib.gzipSync(packed));
+  write("data/packed/more.zst", Buffer.concat([ZSTD_HEAD, Buffer.from(packed)]));
   server = await startServer("--data-dir", path.join(scratch, "data"));
 });
 after(async () => {
@@ -681,6 +688,41 @@ describe("2. open", () => {
     await visit.text("#title", "four puzzles.txt, puzzle 1");
   });
 
+  visit("a file with bad lines is opened, and they are listed", async (visit, page) => {
+    const bad = { 0: EASY.slice(1), 2: EASY.replace("5", "q"), 4: EASY.replace("5", "7") };
+    const lines = [EASY, HARD, PAIRS, NO_SOLUTION, EASY];
+    for (const [at, line] of Object.entries(bad)) lines[at] = line;
+    await visit.open(write("mixed.txt", `# a list\n${lines.join("\n")}\n`));
+    await visit.status("mixed.txt is open: 5 puzzles, 3 of them bad.");
+    await visit.text("#title", "mixed.txt, puzzle 1");
+    assert.equal(await visit.cells(), HARD);
+    await visit.text("#number-line", "line 3");
+    await page.click("#bad-title");
+    assert.deepEqual(await page.locator("#bad-list li").allTextContents(), [
+      "Line 2 has the wrong length. It has 80 cells; a 9x9 puzzle has 81.",
+      "Line 4 has an invalid character. It is 'q' in column 1.",
+      "Line 6 breaks the rules: 7 appears twice in row 1.",
+    ]);
+    await visit.inspect("bad-lines");
+    // Next passes over the bad ones, and so does a random choice; a number is what it says.
+    await page.click("#next");
+    await visit.text("#title", "mixed.txt, puzzle 3");
+    await visit.text("#number-line", "line 5");
+    await page.click("#next");
+    await visit.status("There is no other good puzzle in this direction.");
+    await page.click("#previous");
+    await visit.text("#title", "mixed.txt, puzzle 1");
+    await page.click("#random");
+    await visit.text("#title", "mixed.txt, puzzle 3");
+    await page.fill("#number", "4");
+    await page.press("#number", "Enter");
+    await visit.status("Line 6 breaks the rules: 7 appears twice in row 1.");
+    assert.equal(await visit.cells(), NO_SOLUTION);
+    await visit.open(write("fine.txt", `${EASY}\n${HARD}\n`));
+    await visit.status("fine.txt is open: 2 puzzles.");
+    assert.ok(await page.locator("#bad").isHidden());
+  });
+
   visit(
     "a bad file shows its sentence and leaves what was loaded",
     async (visit, page) => {
@@ -688,11 +730,19 @@ describe("2. open", () => {
       const sentences = fs.readFileSync(path.join(fixtures, "bad/sentences.tsv"), "utf8").trim().split("\n");
       for (const [file, sentence] of sentences.map((line) => line.split("\t"))) {
         await visit.open(path.join(fixtures, "bad", file));
-        await visit.status(sentence);
-        assert.equal(await visit.cells(), EASY, file);
-        assert.equal(await page.locator("#title").textContent(), "Shared puzzle");
-        await visit.page.click("#automatic");
+        if (file.startsWith("block_size")) {
+          await visit.status(sentence);
+          assert.equal(await visit.cells(), EASY, file);
+          assert.equal(await page.locator("#title").textContent(), "Shared puzzle");
+        } else {
+          await visit.status(new RegExp(`^${file.replace(".", "\\.")} is open: \\d puzzles, 1 of them bad\\.$`));
+          assert.deepEqual(await page.locator("#bad-list li").allTextContents(), [sentence]);
+        }
       }
+      await visit.load(EASY);
+      await visit.open(write("all-bad.txt", `${EASY.slice(1)}\n${EASY.slice(2)}\n`));
+      await visit.status(/^Line 1 has the wrong length\./);
+      assert.equal(await visit.cells(), EASY);
       await visit.inspect("bad-file");
       await visit.open(write("empty.txt", ""));
       await visit.status("empty.txt is empty.");
@@ -738,10 +788,10 @@ describe("2. open", () => {
       // What is ambiguous has a way out that takes no options, which the page does not have.
       const ask = "Solve it with the program sudoku and";
       const ambiguous = {
-        "ones.txt": ["1\n.\n1\n", `If this is a list of 1x1 puzzles, ${ask.toLowerCase()} --notation lines.`],
-        "count.txt": [`6\n${EASY}\n${HARD}\n`, "If the first line is the number of puzzles, delete it."],
-        "rows.txt": [`${".".repeat(16)}\n`.repeat(16), `${ask} --notation lines or --notation grid.`],
-        "hex.txt": [`F0${".".repeat(254)}`, "sudoku, and say there which with --alphabet: hex or letters."],
+        "ones.txt": ["1\n.\n1\n", block],
+        "count.txt": [`6\n${EASY}\n${HARD}\n`, block],
+        "rows.txt": [`${".".repeat(16)}\n`.repeat(16), `and the rows of 16x16 puzzles. ${ask} --notation.`],
+        "hex.txt": [`F0${".".repeat(254)}`, `or as a blank. ${ask} --alphabet.`],
         "fields.txt": [
           Array.from({ length: 9 }, (_, row) => `.${",.".repeat(80)},${row + 1}\n`).join(""),
           "Leave out the first column or the last one.",
@@ -876,7 +926,8 @@ describe("2. open", () => {
         lines[at] = lines[at].replace(puzzles[0], puzzles[0].replace("5", "q"));
         await page.click("#view-puzzle");
         await visit.open(write(`bad-${name}`, lines.join("\n")));
-        await visit.status(new RegExp(`^Line ${at + 1} has an invalid character\\. It is 'q'`));
+        await visit.status(/, 1 of them bad\.$/);
+        await visit.text("#bad-list", new RegExp(`^Line ${at + 1} has an invalid character\\. It is 'q'`));
       }
       const grid = fs.readFileSync(path.join(fixtures, "good/two.grid"), "utf8");
       await visit.open(write("long.grid", `${grid}\n`.repeat(3_000)));
@@ -947,8 +998,40 @@ describe("2. open", () => {
         "seventeen.txt",
       ]);
       await page.selectOption("#datasets", "seventeen.txt");
+        "packed/more.gz",
+        "packed/more.zst",
       await visit.text("#title", "seventeen.txt, puzzle 0");
       assert.equal(await page.locator("#datasets").inputValue(), "", "it can be chosen again");
+      for (const name of ["packed/more.gz", "packed/more.zst"]) {
+        await page.selectOption("#datasets", name);
+        await visit.text("#title", `${name}, puzzle 0`);
+        await page.fill("#number", "2");
+        await page.press("#number", "Enter");
+        await visit.text("#title", `${name}, puzzle 2`);
+        await visit.text("#number-line", "line 3");
+        assert.equal(await visit.cells(), PAIRS);
+      }
+      await visit.inspect("data-set");
+      // A reload keeps it open.
+      await page.reload();
+      await page.waitForSelector("#source:not([hidden])");
+      await visit.text("#source-name", "packed/more.zst");
+      assert.equal(await page.locator("#number").inputValue(), "2");
+      await page.click("#previous");
+      await visit.text("#title", "packed/more.zst, puzzle 1");
+      // So does the address with which `sudoku page FILE` begins.
+      const link = `p=9x9-${PAIRS.replaceAll(".", "0")}&file=packed/more%2Egz&puzzle=2`;
+      await page.evaluate((hash) => (location.hash = hash), link);
+      await visit.text("#title", "packed/more.gz, puzzle 2");
+      await page.click("#previous");
+      await visit.text("#title", "packed/more.gz, puzzle 1");
+      // What is not that puzzle, or cannot be opened, is left.
+      for (const end of ["file=packed/more.gz&puzzle=1", "file=packed/less.gz&puzzle=2"]) {
+        visit.expected.push(/status of 404/);
+        await page.evaluate((hash) => (location.hash = hash), `p=9x9-${PAIRS.replaceAll(".", "0")}&${end}`);
+        await visit.status("The puzzle of the link is loaded.");
+        await page.click("#undo");
+      }
       await page.click("#random");
       await visit.text("#title", "seventeen.txt, puzzle 1");
       assert.equal(await visit.cells(), HARD);
@@ -1011,11 +1094,13 @@ describe("2. open", () => {
       await visit.text("#title", "many.txt, puzzle 499,999");
       assert.equal(await visit.cells(), many[499_999]);
       await visit.shot("many");
-      // The last line is bad: the sentence names it, and what was loaded stays.
+      await visit.text("#number-line", "line 500,000");
+      // The last line is bad: the sentence names it, and all others are there.
       const bad = write("bad.txt", `${many.join("\n")}\n${EASY.slice(1)}\n`);
       await visit.open(bad);
-      await visit.status("Line 500001 has the wrong length. It has 80 cells; a 9x9 puzzle has 81.");
-      assert.equal(await visit.cells(), many[499_999]);
+      await visit.status("bad.txt is open: 500,001 puzzles, 1 of them bad.");
+      await visit.text("#bad-list", "Line 500001 has the wrong length. It has 80 cells; a 9x9 puzzle has 81.");
+      assert.equal(await visit.cells(), many[0]);
       // A long file is cancelled.
       server.pause();
       try {
@@ -1025,7 +1110,7 @@ describe("2. open", () => {
       } finally {
         server.goOn();
       }
-      assert.equal(await page.locator("#title").textContent(), "many.txt, puzzle 499,999");
+      assert.equal(await page.locator("#title").textContent(), "bad.txt, puzzle 0");
     },
     { variants: [DESKTOP] },
   );

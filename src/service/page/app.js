@@ -3,7 +3,7 @@
  * are first used.
  */
 
-import { useToken } from "./api.js";
+import { partMissing, useToken } from "./api.js";
 import { TEXT_FIELDS, button, byId } from "./dom.js";
 import { keep, kept } from "./kept.js";
 import * as page from "./page.js";
@@ -109,10 +109,14 @@ function startToken() {
  */
 async function use(part, work) {
   try {
-    work(await part);
+    const loaded = await part;
+    page.unsay(partMissing());
+    const failure = byId("bulk-failure", HTMLElement);
+    if (failure.textContent === partMissing()) failure.textContent = "";
+    work(loaded);
   } catch (error) {
     console.error(error);
-    fail("A part of the page cannot be loaded. Check that sudokud runs, then try again.");
+    fail(partMissing());
   }
 }
 
@@ -298,7 +302,9 @@ function openLink() {
   const end = page.sayMeanwhile("Opening the link…");
   const loading = whenServed(() => import("./share.js"));
   loading.catch(end);
-  use(loading, (part) => part.openLink(location.hash).finally(end));
+  const openDataset = async (/** @type {Parameters<typeof import("./open.js").openDataset>} */ ...chosen) =>
+    (await open()).openDataset(...chosen);
+  use(loading, (part) => part.openLink(location.hash, openDataset).finally(end));
 }
 /**
  * Opens the puzzle of a link, as if it were in the address.

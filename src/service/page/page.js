@@ -341,16 +341,25 @@ export function sayMeanwhile(text) {
   const timer = setTimeout(() => say(text), PATIENCE);
   return () => {
     clearTimeout(timer);
-    if (status.textContent === text) say("");
+    unsay(text);
   };
 }
 
 /**
- * Says what went wrong.
+ * Takes back what is said, if it is this.
+ * @param {string | null} text
+ */
+export function unsay(text) {
+  if (status.textContent === text) say("");
+}
+
+/**
+ * Says what went wrong; an empty text takes that back.
  * @param {string} text
  */
 export function fail(text) {
-  say(text, "bad");
+  if (text) say(text, "bad");
+  else if (status.dataset.kind === "bad") say("");
 }
 
 /**

@@ -2,12 +2,12 @@
  * Sharing: a link that holds the puzzle, text to copy, a file, and paper.
  *
  * A link ends with `#p=9x9-` and the cells, 0 for a blank: full stops would be cut off the ends of
- * links by many programs.
+ * links by many programs. Behind it may stand what was done, and the data set that the puzzle is of.
  */
 
 import { call } from "./api.js";
 import { button, byId, count, download, plural } from "./dom.js";
-import { LETTERS, rowsOf, textOf, valuesOf } from "./grid.js";
+import { LETTERS, rowsOf, symbolsOf, textOf, valuesOf } from "./grid.js";
 import { puzzle } from "./history.js";
 import * as page from "./page.js";
 import { messageOf } from "./task.js";
@@ -52,13 +52,14 @@ async function copy(field, what) {
 /**
  * The parts of a link, or what is wrong with it.
  * @param {string} hash
- * @returns {{order: number, puzzle: string} | string}
+ * @returns {{order: number, puzzle: string, more: URLSearchParams} | string}
  */
 function read(hash) {
+  const [cells, ...more] = hash.split("&");
   // Some programs encode characters of links, or add spaces.
-  let decoded = hash;
+  let decoded = cells;
   try {
-    decoded = decodeURIComponent(hash).trim();
+    decoded = decodeURIComponent(cells).trim();
   } catch {
     // A per cent sign of its own: a cell like any other that is wrong.
   }
@@ -73,14 +74,16 @@ function read(hash) {
   if (length !== side * side) {
     return `It has ${plural(length, "cell")}; a puzzle of ${side}x${side} has ${count(side * side)}.`;
   }
-  return { order, puzzle: parts[3] };
+  return { order, puzzle: parts[3], more: new URLSearchParams(more.join("&")) };
 }
 
 /**
  * Loads the puzzle of a link. The server says what is wrong with it, in its own sentences.
  * @param {string} hash
+ * @param {(name: string, number: number, isWanted: (found: {puzzle: string}) => boolean) => Promise<boolean>}
+ *   openDataset
  */
-export async function openLink(hash) {
+export async function openLink(hash, openDataset) {
   const link = read(hash);
   if (typeof link === "string") {
     page.fail(`The link holds no puzzle. ${link}`);
@@ -96,6 +99,14 @@ export async function openLink(hash) {
       return;
     }
     const cells = valuesOf(link.puzzle, LETTERS);
+    const file = link.more.get("file");
+    if (file) {
+      const number = Number(link.more.get("puzzle"));
+      const isSame = (/** @type {any} */ found) =>
+        String(valuesOf(found.puzzle, symbolsOf(found.alphabet, found.order))) === String(cells);
+      // What is no data set, such as an array of NumPy, is opened by the program alone.
+      if (await openDataset(file, number, isSame).catch(() => false)) return;
+    }
     page.load(puzzle(link.order, cells, "Shared puzzle"), "The puzzle of the link is loaded.", true);
   } catch (error) {
     page.fail(messageOf(error));
