@@ -22,7 +22,7 @@ const ZSTD_HEAD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, 246, (246 << 3) | 1
 
 /** What is said of a server that is gone. */
 const NO_ANSWER =
-  /^The server at 127\.0\.0\.1:\d+ does not answer\. Check that sudokud runs, then try again\.$/;
+  /^The server at 127\.0\.0\.\d:\d+ does not answer\. Check that sudokud runs, then try again\.$/;
 
 /**
  * The factor by which times may miss their bars, because a machine may be busy with other work.
@@ -726,9 +726,9 @@ describe("2. open", () => {
   visit(
     "a bad file shows its sentence and leaves what was loaded",
     async (visit, page) => {
-      await visit.load(EASY);
       const sentences = fs.readFileSync(path.join(fixtures, "bad/sentences.tsv"), "utf8").trim().split("\n");
       for (const [file, sentence] of sentences.map((line) => line.split("\t"))) {
+        if ((await visit.cells()) !== EASY) await visit.load(EASY);
         await visit.open(path.join(fixtures, "bad", file));
         if (file.startsWith("block_size")) {
           await visit.status(sentence);
@@ -786,7 +786,10 @@ describe("2. open", () => {
       }
       await page.click("#view-puzzle");
       // What is ambiguous has a way out that takes no options, which the page does not have.
-      const ask = "Solve it with the program sudoku and";
+      const ask = "Solve it with the program sudoku, and say there which with";
+      const block =
+        "Invalid block size. If the first line is the number of puzzles, delete it. " +
+        "If each line is a puzzle of 1x1, solve it with the program sudoku and --notation lines.";
       const ambiguous = {
         "ones.txt": ["1\n.\n1\n", block],
         "count.txt": [`6\n${EASY}\n${HARD}\n`, block],
@@ -794,7 +797,7 @@ describe("2. open", () => {
         "hex.txt": [`F0${".".repeat(254)}`, `or as a blank. ${ask} --alphabet.`],
         "fields.txt": [
           Array.from({ length: 9 }, (_, row) => `.${",.".repeat(80)},${row + 1}\n`).join(""),
-          "Leave out the first column or the last one.",
+          `and of their last 81. ${ask} --column.`,
         ],
       };
       visit.expected.push(/status of 400/);
@@ -995,13 +998,10 @@ describe("2. open", () => {
       assert.deepEqual(await page.locator("#datasets option").allTextContents(), [
         "Data set…",
         "four.txt",
-        "seventeen.txt",
-      ]);
-      await page.selectOption("#datasets", "seventeen.txt");
         "packed/more.gz",
         "packed/more.zst",
-      await visit.text("#title", "seventeen.txt, puzzle 0");
-      assert.equal(await page.locator("#datasets").inputValue(), "", "it can be chosen again");
+        "seventeen.txt",
+      ]);
       for (const name of ["packed/more.gz", "packed/more.zst"]) {
         await page.selectOption("#datasets", name);
         await visit.text("#title", `${name}, puzzle 0`);
@@ -1032,6 +1032,9 @@ describe("2. open", () => {
         await visit.status("The puzzle of the link is loaded.");
         await page.click("#undo");
       }
+      await page.selectOption("#datasets", "seventeen.txt");
+      await visit.text("#title", "seventeen.txt, puzzle 0");
+      assert.equal(await page.locator("#datasets").inputValue(), "", "it can be chosen again");
       await page.click("#random");
       await visit.text("#title", "seventeen.txt, puzzle 1");
       assert.equal(await visit.cells(), HARD);
@@ -1251,6 +1254,8 @@ describe("4. hint, rate, steps", () => {
     assert.match(facts, /30 of 81 cells/);
     assert.match(facts, /exactly one/);
     assert.match(facts, /hidden single ×\d+/);
+    await page.click("#about summary");
+    assert.match(await page.locator("#about-list").textContent(), /hidden singleA digit fits only one cell/);
     await visit.inspect("rated");
     await visit.load(HARD);
     assert.ok(await page.locator("#rating").isHidden());
@@ -1339,8 +1344,6 @@ describe("4. hint, rate, steps", () => {
     }
     assert.notEqual(await stages.nth(2).textContent(), told.at(-1), "the page remembers what went");
     await page.click("#hint-close");
-    await page.click("#about summary");
-    assert.match(await page.locator("#about-list").textContent(), /hidden singleA digit fits only one cell/);
     await page.click("#tab-steps");
     await page.click("#list-steps");
     await visit.text("#steps-text", /steps to the solution/);
@@ -1462,6 +1465,29 @@ describe("6. new puzzles and sharing", () => {
     await visit.inspect("made");
   });
 
+  visit("a puzzle is made by rating and technique", async (visit, page) => {
+    await page.click("#create");
+    await page.click("#create-by-hand summary");
+    await page.fill("#create-least", "1.25");
+    await page.click("#create-go");
+    await visit.text("#create-error", "Ratings are 1.0 to 20.0, with at most one decimal.");
+    await page.fill("#create-least", "2.6");
+    await page.fill("#create-most", "3.9");
+    await page.selectOption("#create-technique", "pointing");
+    await page.fill("#create-seed", "1");
+    await visit.inspect("new-puzzle-by-hand");
+    await page.click("#create-go");
+    await visit.text("#title", "New puzzle, seed 1");
+    await page.click("#rate");
+    await visit.text("#rating", /Rating(2\.[6-9]|3\.\d), .*pointing ×/);
+    await page.click("#create");
+    await page.fill("#create-most", "2.5");
+    await page.click("#create-go");
+    visit.expected.push(/status of 400/);
+    await page.waitForSelector("#create-error:not(:empty)");
+    await visit.shot("new-puzzle-refused");
+  });
+
   visit(
     "what the server refuses is said in the dialog",
     async (visit, page) => {
@@ -1550,29 +1576,6 @@ describe("6. new puzzles and sharing", () => {
       await page.goBack();
       await visit.shows(HARD);
       assert.equal(await page.evaluate(() => location.hash), "");
-  visit("a puzzle is made by rating and technique", async (visit, page) => {
-    await page.click("#create");
-    await page.click("#create-by-hand summary");
-    await page.fill("#create-least", "1.25");
-    await page.click("#create-go");
-    await visit.text("#create-error", "Ratings are 1.0 to 20.0, with at most one decimal.");
-    await page.fill("#create-least", "2.6");
-    await page.fill("#create-most", "3.9");
-    await page.selectOption("#create-technique", "pointing");
-    await page.fill("#create-seed", "1");
-    await visit.inspect("new-puzzle-by-hand");
-    await page.click("#create-go");
-    await visit.text("#title", "New puzzle, seed 1");
-    await page.click("#rate");
-    await visit.text("#rating", /Rating(2\.[6-9]|3\.\d), .*pointing ×/);
-    await page.click("#create");
-    await page.fill("#create-most", "2.5");
-    await page.click("#create-go");
-    visit.expected.push(/status of 400/);
-    await page.waitForSelector("#create-error:not(:empty)");
-    await visit.shot("new-puzzle-refused");
-  });
-
       // A link that fails leaves the board as it is, on the way there and back.
       await visit.load(EASY);
       await visit.cell(1, 3).click();
@@ -1699,11 +1702,11 @@ describe("7. bulk", () => {
       await visit.drop("slow.txt", `${EASY}\n`.repeat(1_000), "#bulk-drop");
       await page.waitForFunction(() => document.getElementById("bulk-puzzles").textContent !== "0");
       await page.click("#bulk-stop");
-      await visit.text("#bulk-status", /^Stopped after \d\d answers\. They can be downloaded\.$/);
+      await visit.text("#bulk-status", /^Stopped\. So far: \d\d answers to line \d\d, 2 % of the list\. Continue goes on from there\.$/);
       assert.ok(await page.locator("#bulk-download").isEnabled());
       await visit.drop("slow.txt", `${EASY}\n`, "#bulk-drop");
       await page.click("#bulk-stop");
-      await visit.text("#bulk-status", "Stopped before the first answer.");
+      await visit.text("#bulk-status", "Stopped. Nothing is answered yet. Continue begins again.");
       assert.ok(await page.locator("#bulk-download").isDisabled());
     },
     { variants: [DESKTOP] },
@@ -1818,8 +1821,14 @@ describe("7. bulk", () => {
         () => !["0", "500,000"].includes(document.getElementById("bulk-puzzles").textContent),
       );
       await page.click("#bulk-stop");
-      await visit.text("#bulk-status", /^Stopped after [\d,]+ answers\. They can be downloaded\.$/);
-      assert.ok(await page.locator("#bulk-download").isEnabled());
+      await visit.text(
+        "#bulk-status",
+        /^Stopped\. So far: [\d,]+ answers to line [\d,]+, \d+ % of the list\. Continue goes on from there\.$/,
+      );
+      await page.click("#bulk-continue");
+      await visit.text("#bulk-status", /^Done: 500,000 answers in /);
+      assert.ok(await page.locator("#bulk-continue").isHidden());
+      assert.equal(await page.locator("#bulk-download").textContent(), "Download answers");
     },
     { variants: [VARIANTS[1]] },
   );
@@ -1973,6 +1982,91 @@ describe("8. policy, token, weight", () => {
     await visit.status(NO_ANSWER);
     assert.equal(await visit.cells(), HARD);
     await visit.end();
+  });
+
+  for (const variant of [DESKTOP, PHONE]) {
+    const name = `bulk goes on after a server that went away (${variant.width})`;
+    test(name, { timeout: 120_000 }, async () => {
+      const puzzles = fs.readFileSync(path.join(fixtures, "good/nine.header"), "utf8").split("\n").slice(1, 7);
+      const answers = fs.readFileSync(path.join(fixtures, "good/nine.header.answers"), "utf8").split("\n");
+      const lines = 300_000;
+      const list = Array.from({ length: lines }, (_, line) => `${puzzles[line % 6]}\n`).join("");
+      const short = await startServer("--listen", "127.0.0.3:0");
+      const visit = await Visit.to(short.url, variant);
+      const { page } = visit;
+      visit.expected.push(/ERR_/);
+      const downloaded = async (name) => {
+        const downloading = page.waitForEvent("download");
+        await page.click("#bulk-download");
+        const download = await downloading;
+        assert.match(download.suggestedFilename(), name);
+        return fs.readFileSync(await download.path(), "utf8").trimEnd().split("\n");
+      };
+      const inOrder = (found) => found.every((answer, line) => answer === answers[line % 6]);
+      await page.click("#view-bulk");
+      await page.setInputFiles("#bulk-file", write("away.txt", list));
+      await page.waitForFunction(() => document.getElementById("bulk-puzzles").textContent !== "0");
+      short.kill();
+      const gone =
+        /does not answer\. Check that sudokud runs, then try again\. So far: [\d,]+ answers to line [\d,]+, \d+ %/;
+      await visit.text("#bulk-status", gone);
+      await visit.inspect("bulk-away");
+      const line = Number(/line ([\d,]+)/.exec(await page.locator("#bulk-status").textContent())[1].replace(",", ""));
+      const part = await downloaded(new RegExp(`^away-partial-to-line-${line}-solutions\\.txt$`));
+      assert.equal(part.length, line);
+      assert.ok(inOrder(part));
+      // It is still away.
+      await page.click("#bulk-continue");
+      await visit.text("#bulk-status", gone);
+      const again = await startServer("--listen", new URL(short.url).host);
+      await page.click("#bulk-continue");
+      await visit.text("#bulk-status", /^Done: 300,000 answers in /);
+      assert.equal(await page.locator("#bulk-status").getAttribute("data-kind"), "good");
+      const all = await downloaded(/^away-solutions\.txt$/);
+      assert.equal(all.length, lines);
+      assert.ok(inOrder(all));
+      await visit.end();
+      await again.stop();
+    });
+  }
+
+  test("errors go away with their cause", { timeout: 60_000 }, async () => {
+    const short = await startServer("--listen", "127.0.0.4:0");
+    const visit = await Visit.to(short.url, DESKTOP);
+    const { page } = visit;
+    visit.expected.push(/ERR_CONNECTION_REFUSED/, /Failed to fetch/, /status of 400/);
+    await visit.load(EASY);
+    await page.click("#rate");
+    await visit.text("#rating", /Rating/);
+    await page.waitForLoadState("networkidle");
+    await short.stop();
+    await page.click("#rate");
+    await visit.status(NO_ANSWER);
+    await page.click("#view-bulk");
+    await visit.text("#bulk-failure", /^A part of the page cannot be loaded\./);
+    const again = await startServer("--listen", new URL(short.url).host);
+    await page.click("#view-puzzle");
+    await page.click("#rate");
+    await visit.text("#rating", /Rating/);
+    await visit.status("");
+    await page.click("#view-bulk");
+    await visit.text("#bulk-failure", "");
+    await page.click("#view-puzzle");
+    await page.click("#create");
+    await page.fill("#create-clues", "16");
+    await page.click("#create-go");
+    await page.waitForSelector("#create-error:not(:empty)");
+    await page.fill("#create-clues", "30");
+    await visit.text("#create-error", "");
+    await page.click("#create-cancel");
+    await page.click("#tab-watch");
+    await page.fill("#step-limit", "0");
+    await page.click("#watch");
+    await page.waitForSelector("#watch-error:not(:empty)");
+    await page.fill("#step-limit", "10");
+    await visit.text("#watch-error", "");
+    await visit.end();
+    await again.stop();
   });
 
   test("buttons work again once the server is back", { timeout: 60_000 }, async () => {

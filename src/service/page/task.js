@@ -34,6 +34,8 @@ export async function run(button, work, { fail, outlivesBoard = false }) {
   const controller = new AbortController();
   if (!outlivesBoard) aboutBoard.add(controller);
   busy.add(button);
+  // What went wrong before may not go wrong now.
+  fail("");
   button.setAttribute("aria-busy", "true");
   try {
     await work(controller.signal);

@@ -321,6 +321,7 @@ export function start() {
     controls.watch.focus();
   });
   controls.speed.addEventListener("input", showSpeed);
+  controls.limit.addEventListener("input", () => (fieldError.textContent = ""));
   page.onDraw(refresh);
   showSpeed();
   refresh();
