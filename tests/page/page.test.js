@@ -92,7 +92,7 @@ describe("1. board", () => {
       await page.keyboard.press("7");
       assert.equal(await visit.label(1, 1), "Row 1, column 1, clue 5");
       await visit.cell(1, 3).click();
-      for (const key of ["a", "x", "?"]) await page.keyboard.press(key);
+      for (const key of ["a", "x", "!"]) await page.keyboard.press(key);
       assert.equal(await visit.label(1, 3), "Row 1, column 3, blank");
       await page.keyboard.press("4");
       assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 4");
@@ -148,6 +148,155 @@ describe("1. board", () => {
     assert.equal(await visit.label(5, 5), "Row 5, column 5, blank, marks 5");
     await visit.inspect("pencil-marks");
   });
+
+  visit("several cells are marked, coloured and filled in at once", async (visit, page) => {
+    const selected = () => page.locator("[role=gridcell][aria-selected=true]").count();
+    const labels = async (...cells) => {
+      const found = [];
+      for (const [row, column] of cells) found.push((await visit.label(row, column)).split(", ").slice(2).join(", "));
+      return found;
+    };
+    await visit.load(EASY);
+    if (visit.isPhone) {
+      await page.locator("#several").tap();
+      await page.click("#pencil");
+      await visit.cell(1, 3).tap();
+      await visit.cell(1, 4).tap();
+    } else {
+      const [from, to] = [await visit.cell(1, 3).boundingBox(), await visit.cell(1, 4).boundingBox()];
+      await page.mouse.move(from.x + 9, from.y + 9);
+      await page.mouse.down();
+      await page.mouse.move(to.x + 9, to.y + 9);
+      await page.mouse.up();
+      await page.keyboard.press("Space");
+    }
+    assert.equal(await selected(), 2);
+    await page.locator("#pad button").nth(0).click();
+    await page.locator("#pad button").nth(1).click();
+    await page.click("#centre");
+    for (const key of [6, 8]) await page.locator("#pad button").nth(key).click();
+    assert.deepEqual(await labels([1, 3], [1, 4]), Array(2).fill("blank, marks 1 2, centre marks 7 9"));
+    await page.click("#color");
+    await page.locator("#pad button").nth(2).click();
+    assert.deepEqual(await labels([1, 3], [1, 4]), Array(2).fill("blank, marks 1 2, centre marks 7 9, yellow"));
+    assert.match(await page.locator("#readout").textContent(), /^2 cells selected\. /);
+    await visit.inspect("several");
+    if (visit.isPhone) {
+      await page.locator("#several").tap();
+      assert.equal(await selected(), 1);
+      return;
+    }
+    // A rectangle by Shift, single cells by Ctrl, and by keys.
+    await visit.cell(4, 2).click();
+    await visit.cell(5, 3).click({ modifiers: ["Shift"] });
+    assert.equal(await selected(), 4);
+    await visit.cell(5, 3).click({ modifiers: ["Control"] });
+    await visit.cell(9, 1).click({ modifiers: ["Control"] });
+    assert.equal(await selected(), 4);
+    await page.keyboard.press("4");
+    assert.deepEqual(await labels([4, 2], [5, 3], [9, 1]), ["blank, green", "blank", "blank, green"]);
+    await page.keyboard.press("Backspace");
+    assert.deepEqual(await labels([4, 2], [9, 1]), ["blank", "blank"]);
+    await page.click("#color");
+    await page.keyboard.press("6");
+    assert.deepEqual(await labels([4, 2], [4, 3], [5, 2], [9, 1]), Array(4).fill("entry 6"));
+    assert.equal(await page.locator("#undo").isEnabled(), true);
+    await page.keyboard.press("Control+z");
+    assert.deepEqual(await labels([4, 2], [9, 1]), ["blank", "blank"]);
+    await visit.cell(1, 1).click();
+    await page.keyboard.press("Shift+ArrowDown");
+    await page.keyboard.press("Shift+ArrowRight");
+    assert.equal(await selected(), 3);
+    await page.keyboard.press("Control+a");
+    assert.equal(await selected(), 81);
+    await page.keyboard.press("Escape");
+    assert.equal(await selected(), 1);
+    await page.click("#centre");
+    await page.keyboard.press("Control+a");
+    for (const key of "123456789") await page.keyboard.press(key);
+    await visit.inspect("centre-marks");
+    // A mark goes when its digit is entered, and a hand that marks all of them clears them.
+    await page.keyboard.press("Escape");
+    await page.click("#centre");
+    await visit.cell(1, 3).click();
+    await page.keyboard.press("4");
+    assert.deepEqual(await labels([1, 4]), ["blank, marks 1 2, centre marks 1 2 3 5 6 7 8 9, yellow"]);
+  });
+
+  visit("a clock counts, and can be hidden", async (visit, page) => {
+    const time = () => page.locator("#timer").textContent();
+    await page.clock.install();
+    await page.reload();
+    assert.equal(await time(), "");
+    await visit.load(EASY);
+    await page.clock.runFor(62_500);
+    assert.match(await time(), /^1:0[23]$/);
+    const before = await time();
+    await page.reload();
+    assert.equal(await time(), before);
+    await page.uncheck("#timed");
+    await page.clock.runFor(3_000);
+    assert.equal(await time(), "");
+    await page.check("#timed");
+    await page.click("#solve");
+    await visit.status(/^Solved/);
+    const after = await time();
+    assert.notEqual(after, before, "it counts while it is hidden");
+    await page.clock.runFor(3_000);
+    assert.equal(await time(), after, "it stands still once the puzzle is solved");
+  }, { variants: [DESKTOP, PHONE] });
+
+  visit("keys are listed, and cells are named in short", async (visit, page) => {
+    await visit.load(EASY);
+    await page.click("#keys");
+    await page.waitForSelector("#keys-dialog[open]");
+    await visit.inspect("keys");
+    await page.keyboard.press("Escape");
+    await visit.cell(1, 3).click();
+    await page.keyboard.press("?");
+    await page.waitForSelector("#keys-dialog[open]");
+    await page.locator("#keys-dialog .main").click();
+    await visit.text("#readout", "Row 1, column 3, blank");
+    await page.click("#tab-steps");
+    await page.click("#list-steps");
+    await visit.text("#steps-text", /steps to the solution/);
+    for (let stage = 0; stage < 3; stage++) {
+      await page.click("#hint");
+      await page.locator("#hint-stages li").nth(stage).waitFor();
+    }
+    await page.check("#short");
+    await visit.text("#hint-stages li:last-child", /^r\dc\d is \d: in box 2/);
+    await visit.text("#readout", /^r\dc\d, blank/);
+    await visit.text("#steps li", /^1r\dc\d is \d/);
+    await visit.inspect("short-names");
+  }, { variants: [DESKTOP, PHONE] });
+
+  visit("a large board shows the selected cell when it is zoomed", async (visit, page) => {
+    const isSeen = (cell) =>
+      page.evaluate((cell) => {
+        const inner = document.querySelector(`[data-cell="${cell}"]`).getBoundingClientRect();
+        const outer = document.getElementById("frame").getBoundingClientRect();
+        const isWithin = (a, b, c, d) => a >= c && b <= d;
+        return (
+          isWithin(inner.left, inner.right, outer.left, outer.right) &&
+          isWithin(inner.top, inner.bottom, outer.top, outer.bottom)
+        );
+      }, cell);
+    await visit.load(".".repeat(625));
+    await visit.cell(13, 20).click();
+    await page.click("#zoom");
+    assert.ok(await isSeen(12 * 25 + 19));
+    await page.keyboard.press("Control+End");
+    assert.ok(await isSeen(624), "by keys");
+    await page.keyboard.press("Control+Home");
+    assert.ok(await isSeen(0), "and back");
+    // A solution that is typed on an own board takes the frame along.
+    await visit.open(path.join(fixtures, "good/twenty_five.lines"));
+    await visit.text("#title", "twenty_five.lines, puzzle 0");
+    const first = Number(await page.locator("[role=gridcell][aria-selected=true]").getAttribute("data-cell"));
+    assert.ok(await isSeen(first), "a puzzle that is loaded");
+    await visit.inspect("twenty-five-selected");
+  }, { variants: [PHONE] });
 
   visit(
     "mouse and keyboard go together",
@@ -1354,6 +1503,34 @@ describe("4. hint, rate, steps", () => {
   });
 });
 
+/** A puzzle whose first step by hand takes nested chains. */
+const NESTED = "98.7..6..7..5..94.....6....47...3....2...5.....96..4..2...5..1..9.8..2....8.....6";
+
+describe("long chains", () => {
+  visit(
+    "the statements of a long chain are listed",
+    async (visit, page) => {
+      await visit.load(NESTED);
+      for (let stage = 0; stage < 3; stage++) {
+        await page.click("#hint");
+        await page.locator("#hint-stages li").nth(stage).waitFor();
+      }
+      await visit.text("#hint-chains summary", "2 chains of 117 statements");
+      await page.click("#hint-chains summary");
+      const statements = await page.locator("#hint-chains ol").first().locator("li").allTextContents();
+      assert.equal(statements[0], "(3, 8) is 5: assumed");
+      assert.equal(statements[12], "(1, 3) is 5: last place in row 1, by 6, 5");
+      await visit.inspect("long-chain");
+      await page.click("#hint-close");
+      await visit.load(EASY);
+      await page.click("#hint");
+      await page.waitForSelector("#hint-stages li");
+      assert.ok(await page.locator("#hint-chains").isHidden());
+    },
+    { variants: [DESKTOP, PHONE] },
+  );
+});
+
 describe("5. watch", () => {
   visit("a search plays on the board", async (visit, page) => {
     await visit.watchLong(HARD, 100_000, 5, 40);
@@ -1535,6 +1712,41 @@ describe("6. new puzzles and sharing", () => {
     assert.equal(await other.cells(), EASY);
     await other.end();
   });
+
+  visit(
+    "a link carries what was done",
+    async (visit, page) => {
+      await visit.load(EASY);
+      await page.click("#share");
+      assert.ok(await page.locator("#share-progress-label").isHidden(), "nothing is done");
+      await page.click("#share-close");
+      await visit.cell(1, 3).click();
+      await page.keyboard.press("4");
+      await visit.cell(1, 4).click();
+      for (const [id, keys] of [["pencil", "26"], ["centre", "9"], ["color", "4"]]) {
+        await page.click(`#${id}`);
+        for (const key of keys) await page.locator("#pad button").nth(Number(key) - 1).click();
+      }
+      await page.click("#share");
+      await page.check("#share-progress");
+      const link = await page.locator("#share-link").inputValue();
+      assert.match(link, /#p=9x9-\d{81}&v=2\.4&m=3\.y&c=3\.74&k=3\.4$/);
+      await visit.inspect("share-progress");
+      await page.click("#share-close");
+      const other = await Visit.to(link, visit.variant);
+      await other.status("The puzzle of the link is loaded.");
+      assert.equal(await other.label(1, 3), "Row 1, column 3, entry 4");
+      assert.equal(await other.label(1, 4), "Row 1, column 4, blank, marks 2 6, centre marks 9, green");
+      await other.page.click("#restart");
+      assert.equal(await other.cells(), EASY);
+      // What does not fit is left out.
+      await other.page.goto(`${link.replace("v=2.4", "v=0.9_2.z_zz.1_x")}&m=3.zzzzzz`);
+      await other.page.reload();
+      await other.status(/The puzzle of the link is loaded|as you left it/);
+      await other.end();
+    },
+    { variants: [DESKTOP, PHONE] },
+  );
 
   visit(
     "a bad link says so",

@@ -8,6 +8,7 @@ import { TEXT_FIELDS, button, byId } from "./dom.js";
 import { keep, kept } from "./kept.js";
 import * as page from "./page.js";
 import * as play from "./play.js";
+import * as timer from "./timer.js";
 
 /** Whether colours are dark, as chosen or by the system. */
 function isDark() {
@@ -69,6 +70,18 @@ function startTabs() {
       next.focus();
       event.preventDefault();
     });
+  });
+}
+
+/** The keys, which nobody guesses. */
+function startKeys() {
+  const dialog = byId("keys-dialog", HTMLDialogElement);
+  button("keys").addEventListener("click", () => dialog.showModal());
+  document.addEventListener("keydown", (event) => {
+    const isTaken = event.defaultPrevented || !(event.target instanceof HTMLElement);
+    if (event.key !== "?" || isTaken || event.target.closest(`${TEXT_FIELDS}, dialog`)) return;
+    dialog.showModal();
+    event.preventDefault();
   });
 }
 
@@ -268,6 +281,7 @@ const watch = lazy(() => import("./watch.js"));
 startTheme();
 startTabs();
 startToken();
+startKeys();
 play.start();
 
 button("view-puzzle").addEventListener("click", () => showView("puzzle"));
@@ -322,6 +336,7 @@ addEventListener("hashchange", () => {
 });
 if (kept("view") === "bulk") button("view-bulk").click();
 if (!page.restore()) openLink();
+timer.start();
 // Data sets are offered once the page is painted; most servers have none.
 requestAnimationFrame(() =>
   setTimeout(() =>

@@ -10,7 +10,7 @@ import { call } from "./api.js";
 import { button, byId, make } from "./dom.js";
 import { LETTERS, candidatesOf, cellsOfHouse, indexOf, nameOfHouse, textOf } from "./grid.js";
 import { enter } from "./history.js";
-import { clearLinks, drawLinks } from "./links.js";
+import { clearLinks, drawLinks, listLinks } from "./links.js";
 import * as page from "./page.js";
 import { ownFormat } from "./solution.js";
 import { run } from "./task.js";
@@ -32,6 +32,7 @@ import { techniques } from "./techniques.js";
  * @property {number} digit
  * @property {boolean} [isOn]
  * @property {number[]} [parents]
+ * @property {string} [reason]
  */
 
 /**
@@ -65,6 +66,7 @@ import { techniques } from "./techniques.js";
 
 const box = byId("hint-box", HTMLElement);
 const list = byId("hint-stages", HTMLOListElement);
+const chains = byId("hint-chains", HTMLElement);
 const more = button("hint-more");
 const apply = button("hint-apply");
 
@@ -118,7 +120,7 @@ export function sentenceOf({ step, message }, { symbols }) {
   const digits = new Set(named.map(({ digit }) => digit));
   const others = [...digits].filter((digit) => symbols[digit - 1] !== String(digit));
   const notes = others.map((digit) => `${digit} is written ${symbols[digit - 1]}`);
-  return notes.length ? `${text} On this board ${notes.join(", ")}.` : text;
+  return page.named(notes.length ? `${text} On this board ${notes.join(", ")}.` : text);
 }
 
 /**
@@ -159,7 +161,7 @@ export function colorsOf(step, { shape }) {
 /** @param {Step} step */
 function firstStage(step) {
   if (isSearch(step)) return "No technique is left: the next step takes a search.";
-  if (step.lookAt) return step.lookAt;
+  if (step.lookAt) return page.named(step.lookAt);
   const house = nameOfHouse(step.house);
   return house ? `Look at ${house}.` : "Look for a cell with only one candidate.";
 }
@@ -196,8 +198,12 @@ function show() {
     colors.candidates = left.map((bits, cell) => bits & ~now.struck[cell]);
   }
   page.decorate(colors);
-  if (stage === 3) drawLinks(now.shape, step);
-  else clearLinks();
+  chains.hidden = true;
+  clearLinks();
+  if (stage === 3) {
+    drawLinks(now.shape, step);
+    listLinks(chains, step, now.symbols);
+  }
   const cell = indexOf(now.shape, (step.placements?.[0] ?? step.eliminations?.[0])?.cell);
   if (stage === 3 && cell >= 0) {
     page.board.select(cell);
@@ -218,7 +224,7 @@ function tell({ stuck, finished, error, message }) {
     }
     page.decorate(colors);
   }
-  page.say(message || error?.message || "", finished ? "good" : "bad");
+  page.say(page.named(message || error?.message || ""), finished ? "good" : "bad");
 }
 
 function close() {
@@ -272,13 +278,15 @@ function put() {
 function strike(position, gone) {
   const struck = position.struck.slice();
   const marks = position.marks.slice();
+  const centre = position.centre.slice();
   for (const { cell, digit } of gone) {
     const index = indexOf(position.shape, cell);
     if (index < 0) continue;
     struck[index] |= 1 << (digit - 1);
     marks[index] &= ~(1 << (digit - 1));
+    centre[index] &= ~(1 << (digit - 1));
   }
-  return { ...position, struck, marks };
+  return { ...position, struck, marks, centre };
 }
 
 /** Wires the controls. */
@@ -293,4 +301,8 @@ export function start() {
     button("hint").focus();
   });
   page.onChange(close);
+  page.onNames(() => {
+    list.replaceChildren();
+    show();
+  });
 }

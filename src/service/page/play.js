@@ -1,9 +1,10 @@
 /** Playing: the number pad, the tools, the switches, and the buttons that solve and check. */
 
 import { call } from "./api.js";
+import { COLORS } from "./board.js";
 import { TEXT_FIELDS, button, byId, count, make, plural } from "./dom.js";
 import { textOf, valuesIn } from "./grid.js";
-import { isTouched, restart, withSolution } from "./history.js";
+import { erase, isTouched, restart, withSolution } from "./history.js";
 import * as page from "./page.js";
 import { ask, knownSolution, ownFormat, solutionOf } from "./solution.js";
 import { boardChanged, isBusy, run } from "./task.js";
@@ -17,7 +18,7 @@ const controls = {
   undo: button("undo"),
   redo: button("redo"),
   erase: button("erase"),
-  pencil: button("pencil"),
+  several: button("several"),
   zoom: button("zoom"),
   solve: button("solve"),
   check: button("check"),
@@ -25,6 +26,13 @@ const controls = {
   adopt: button("adopt"),
   mistakes: byId("mistakes", HTMLInputElement),
 };
+
+/** The buttons that change what is entered. @type {[HTMLButtonElement, page.Entry][]} */
+const entries = [
+  [button("pencil"), "marks"],
+  [button("centre"), "centre"],
+  [button("color"), "colors"],
+];
 
 /** What the pad was built for. */
 let padSymbols = "";
@@ -104,24 +112,41 @@ function buildPad() {
   );
 }
 
+/**
+ * The values that the selected cell is marked with, or the number of its colour.
+ * @param {page.Entry} entry
+ */
+function markedIn(entry) {
+  const now = page.position();
+  const cell = page.board.selected;
+  if (entry === "colors") return [now.colors[cell]];
+  if (entry === "digits" || now.values[cell]) return [];
+  return valuesIn((page.settings.automatic ? page.automaticMarks(now) : now[entry])[cell]);
+}
+
 /** Shows on the pad which values are marked in the selected cell, and which are used up. */
 function drawPad() {
   const { shape, values, clues } = page.position();
-  const cell = page.board.selected;
-  const canEnter = !clues[cell] && !page.hasScene();
-  const { pencil } = page.settings;
-  const canMark = canEnter && !values[cell];
-  const marked = pencil ? new Set(valuesIn(page.shownMarks(page.position())[cell])) : new Set();
+  const cells = page.board.selection;
+  const { entry } = page.settings;
+  const isOpen = !page.hasScene();
+  const isColor = entry === "colors";
+  const isMark = entry === "marks" || entry === "centre";
+  const canEnter = isOpen && (isColor || cells.some((cell) => !clues[cell] && !(isMark && values[cell])));
+  const marked = new Set(markedIn(entry));
   const used = new Uint16Array(shape.side + 1);
   for (const value of values) used[value]++;
-  pad.classList.toggle("pencil", pencil);
+  pad.classList.toggle("pencil", isMark);
+  pad.classList.toggle("colors", isColor);
   for (const key of pad.children) {
     if (!(key instanceof HTMLButtonElement)) continue;
     const value = Number(key.dataset.value);
-    key.disabled = pencil ? !canMark : !canEnter;
-    key.classList.toggle("full", used[value] >= shape.side);
-    if (pencil) key.setAttribute("aria-pressed", String(marked.has(value)));
-    else key.removeAttribute("aria-pressed");
+    key.disabled = !canEnter || (isColor && value > COLORS.length);
+    key.classList.toggle("full", !isColor && used[value] >= shape.side);
+    if (isColor && COLORS[value - 1]) key.setAttribute("aria-label", `${key.textContent}, ${COLORS[value - 1]}`);
+    else key.removeAttribute("aria-label");
+    if (entry === "digits") key.removeAttribute("aria-pressed");
+    else key.setAttribute("aria-pressed", String(marked.has(value)));
   }
 }
 
@@ -129,14 +154,14 @@ function refresh() {
   buildPad();
   drawPad();
   const now = page.position();
-  const cell = page.board.selected;
   const isFull = now.values.every(Boolean);
   const isOpen = !page.hasScene();
   controls.undo.disabled = !page.canUndo();
   controls.redo.disabled = !page.canRedo();
-  controls.erase.disabled =
-    !isOpen || Boolean(now.clues[cell]) || !(now.values[cell] || now.marks[cell] || now.struck[cell]);
-  controls.pencil.setAttribute("aria-pressed", String(page.settings.pencil));
+  controls.erase.disabled = !isOpen || erase(now, page.board.selection) === now;
+  for (const [control, entry] of entries) {
+    control.setAttribute("aria-pressed", String(page.settings.entry === entry));
+  }
   controls.check.textContent = isFull ? "Check solution" : "Check so far";
   controls.restart.disabled = !isTouched(now);
   controls.adopt.hidden = now.isPuzzle;
@@ -192,7 +217,12 @@ export function start() {
   controls.undo.addEventListener("click", page.undo);
   controls.redo.addEventListener("click", page.redo);
   controls.erase.addEventListener("click", page.eraseSelected);
-  controls.pencil.addEventListener("click", page.togglePencil);
+  for (const [control, entry] of entries) control.addEventListener("click", () => page.setEntry(entry));
+  controls.several.addEventListener("click", () => {
+    const isOn = controls.several.getAttribute("aria-pressed") !== "true";
+    controls.several.setAttribute("aria-pressed", String(isOn));
+    page.board.addsCells = isOn;
+  });
   controls.restart.addEventListener("click", () => page.change(restart(page.position())));
   controls.adopt.addEventListener("click", () => page.board.focus());
   controls.zoom.addEventListener("click", () => {
@@ -201,7 +231,7 @@ export function start() {
     refreshZoom();
     page.board.reveal();
   });
-  for (const name of /** @type {const} */ (["automatic", "mistakes"])) {
+  for (const name of /** @type {const} */ (["automatic", "mistakes", "timed", "short"])) {
     const field = byId(name, HTMLInputElement);
     field.checked = page.settings[name];
     field.addEventListener("change", () => {

@@ -6,24 +6,77 @@
  */
 
 import { call } from "./api.js";
+import { COLORS } from "./board.js";
 import { button, byId, count, download, plural } from "./dom.js";
 import { LETTERS, rowsOf, symbolsOf, textOf, valuesOf } from "./grid.js";
-import { puzzle } from "./history.js";
+import { isTouched, puzzle } from "./history.js";
 import * as page from "./page.js";
 import { messageOf } from "./task.js";
+
+/** @typedef {import("./history.js").Position} Position */
 
 const dialog = byId("share-dialog", HTMLDialogElement);
 const link = byId("share-link", HTMLInputElement);
 const text = byId("share-text", HTMLTextAreaElement);
 const cells = byId("share-cells", HTMLSelectElement);
 const form = byId("share-form-of-text", HTMLSelectElement);
+const progress = byId("share-progress", HTMLInputElement);
 const note = byId("share-note", HTMLElement);
+
+/** The lists of a position that are progress, with their names in a link. */
+const PROGRESS = /** @type {const} */ ([
+  ["values", "v"],
+  ["given", "g"],
+  ["marks", "m"],
+  ["centre", "c"],
+  ["struck", "x"],
+  ["colors", "k"],
+]);
+
+/**
+ * What was done to a puzzle: of each list the cells that are not 0, as `cell.number` in base 36.
+ * @param {Position} position
+ */
+function progressOf(position) {
+  const lists = PROGRESS.map(([list, name]) => {
+    const cells = Array.from(position[list], (number, cell) => {
+      const isClue = list === "values" && position.clues[cell];
+      return number && !isClue ? `${cell.toString(36)}.${number.toString(36)}` : "";
+    });
+    return [name, cells.filter(Boolean).join("_")];
+  });
+  return lists.flatMap(([name, text]) => (text ? [`${name}=${text}`] : [])).join("&");
+}
+
+/**
+ * A puzzle with what was done to it. What does not fit the puzzle is left out.
+ * @param {Position} position
+ * @param {URLSearchParams} more
+ * @returns {Position}
+ */
+function withProgress(position, more) {
+  const { shape, clues } = position;
+  const next = { ...position };
+  for (const [list, name] of PROGRESS) {
+    const most = { values: shape.side, given: 1, colors: COLORS.length }[/** @type {string} */ (list)] ?? 2 ** shape.side - 1;
+    const numbers = position[list].slice();
+    for (const entry of (more.get(name) ?? "").split("_").filter(Boolean)) {
+      const [cell, number] = entry.split(".").map((part) => parseInt(part, 36));
+      const isOpen = list === "colors" || clues[cell] === 0;
+      if (isOpen && cell < shape.cells && number >= 0 && number <= most) numbers[cell] = number;
+    }
+    Object.assign(next, { [list]: numbers });
+  }
+  return next;
+}
 
 function write() {
   const now = page.position();
   const { shape, clues, values, symbols } = now;
   const { origin, pathname } = location;
-  link.value = `${origin}${pathname}#p=${shape.side}x${shape.side}-${textOf(clues, LETTERS, "0")}`;
+  const done = progress.checked && isTouched(now) ? `&${progressOf(now)}` : "";
+  byId("share-progress-label", HTMLElement).hidden = !isTouched(now);
+  link.value = `${origin}${pathname}#p=${shape.side}x${shape.side}-${textOf(clues, LETTERS, "0")}${done}`;
   const chosen = cells.value === "clues" ? clues : values;
   text.value = form.value === "grid" ? rowsOf(shape, chosen, symbols) : textOf(chosen, symbols);
   note.textContent = "";
@@ -107,7 +160,8 @@ export async function openLink(hash, openDataset) {
       // What is no data set, such as an array of NumPy, is opened by the program alone.
       if (await openDataset(file, number, isSame).catch(() => false)) return;
     }
-    page.load(puzzle(link.order, cells, "Shared puzzle"), "The puzzle of the link is loaded.", true);
+    const shared = withProgress(puzzle(link.order, cells, "Shared puzzle"), link.more);
+    page.load(shared, "The puzzle of the link is loaded.", true);
   } catch (error) {
     page.fail(messageOf(error));
   }
@@ -119,6 +173,7 @@ export function start() {
     write();
     dialog.showModal();
   });
+  progress.addEventListener("change", write);
   cells.addEventListener("change", write);
   form.addEventListener("change", write);
   byId("share-form", HTMLFormElement).addEventListener("submit", (event) => {

@@ -7,7 +7,7 @@ import { KIND } from "./board.js";
 import { button, byId, count, make, plural } from "./dom.js";
 import { candidatesOf, indexOf, textOf } from "./grid.js";
 import { colorsOf, sentenceOf } from "./hint.js";
-import { clearLinks, drawLinks } from "./links.js";
+import { clearLinks, drawLinks, listLinks } from "./links.js";
 import * as page from "./page.js";
 import { ownFormat } from "./solution.js";
 import { run } from "./task.js";
@@ -43,11 +43,15 @@ const rating = byId("rating", HTMLElement);
 const about = byId("about", HTMLElement);
 const aboutList = byId("about-list", HTMLElement);
 const list = byId("steps", HTMLOListElement);
+const chains = byId("step-chains", HTMLElement);
 const text = byId("steps-text", HTMLElement);
 const stop = button("stop-steps");
 
 /** The clues of the puzzle whose steps or rating are shown. @type {Uint8Array | null} */
 let studied = null;
+
+/** What names the cells of the steps again. @type {(() => void)[]} */
+const renames = [];
 
 /** Ends the calls, once the puzzle is another one or somebody says so. */
 let walks = new AbortController();
@@ -126,6 +130,7 @@ async function listSteps() {
   const { shape, clues } = position;
   studied = clues;
   list.replaceChildren();
+  renames.length = 0;
   list.hidden = false;
   text.textContent = "";
   stop.hidden = false;
@@ -175,7 +180,9 @@ function marksOf(marks, { shape: { side, cells } }) {
 function entryOf(walked, number, position) {
   const sentence = sentenceOf(walked, position);
   const tabindex = number === 1 ? "0" : "-1";
-  const entry = make("button", { tabindex }, make("span", {}, String(number)), make("span", {}, sentence));
+  const words = make("span", {}, sentence);
+  const entry = make("button", { tabindex }, make("span", {}, String(number)), words);
+  renames.push(() => (words.textContent = sentenceOf(walked, position)));
   entry.addEventListener("click", () => {
     for (const other of list.querySelectorAll("[aria-current]")) other.removeAttribute("aria-current");
     entry.setAttribute("aria-current", "step");
@@ -220,13 +227,19 @@ function showStep({ step, before, candidates }, number, position) {
   const cell = indexOf(shape, (step.placements?.[0] ?? step.eliminations?.[0])?.cell);
   page.showScene(
     { shape, symbols, values: before, kinds, marks, candidates: shown, colored, gone, isFixed: true, isQuiet: true },
-    { text: `Step ${number}: ${sentenceOf({ step }, position)}`, kind: "step", ended: clearLinks },
+    { text: `Step ${number}: ${sentenceOf({ step }, position)}`, kind: "step", ended: endLinks },
   );
   drawLinks(shape, step);
+  listLinks(chains, step, symbols);
   if (cell >= 0) {
     page.board.select(cell);
     page.board.reveal();
   }
+}
+
+function endLinks() {
+  clearLinks();
+  chains.hidden = true;
 }
 
 function endWalks() {
@@ -252,6 +265,7 @@ export function start() {
   list.addEventListener("keydown", moveInList);
   list.addEventListener("focusin", markTabStop);
   page.onChange(clear);
+  page.onNames(() => renames.forEach((rename) => rename()));
   page.onDraw(() => {
     if (!page.hasScene()) list.querySelector("[aria-current]")?.removeAttribute("aria-current");
   });
