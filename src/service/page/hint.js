@@ -77,7 +77,7 @@ let shown = null;
  * The candidates of a position that are not taken away, as the server reads them.
  * @param {Position} position
  */
-export function pencilMarksOf({ shape, values, struck }) {
+function pencilMarksOf({ shape, values, struck }) {
   const candidates = candidatesOf(shape, values);
   let text = "";
   for (let cell = 0; cell < shape.cells; cell++) {
@@ -105,7 +105,7 @@ function nextStep(position, signal) {
  * Whether no technique led to a step.
  * @param {Step} step
  */
-export function isSearch(step) {
+function isSearch(step) {
   return step.technique === "search";
 }
 

@@ -456,7 +456,7 @@ export function drawScene(next) {
 }
 
 /** The kinds of the cells of a position. @param {Position} position */
-export function kindsOf({ shape, clues, values, given }) {
+function kindsOf({ shape, clues, values, given }) {
   const kinds = new Uint8Array(shape.cells);
   for (let cell = 0; cell < kinds.length; cell++) {
     if (clues[cell]) kinds[cell] = KIND.CLUE;
