@@ -1175,10 +1175,14 @@ describe("2. open", () => {
       await page.click("#previous");
       await visit.text("#title", "packed/more.gz, puzzle 1");
       // What is not that puzzle, or cannot be opened, is left.
-      for (const end of ["file=packed/more.gz&puzzle=1", "file=packed/less.gz&puzzle=2"]) {
+      const loaded = "The puzzle of the link is loaded.";
+      for (const [end, sentence] of [
+        ["file=packed/more.gz&puzzle=1", loaded],
+        ["file=packed/less.gz&puzzle=2", /loaded\. The rest of packed\/less\.gz cannot be opened here: There is no data set/],
+      ]) {
         visit.expected.push(/status of 404/);
         await page.evaluate((hash) => (location.hash = hash), `p=9x9-${PAIRS.replaceAll(".", "0")}&${end}`);
-        await visit.status("The puzzle of the link is loaded.");
+        await visit.status(sentence);
         await page.click("#undo");
       }
       await page.selectOption("#datasets", "seventeen.txt");

@@ -152,16 +152,21 @@ export async function openLink(hash, openDataset) {
       return;
     }
     const cells = valuesOf(link.puzzle, LETTERS);
+    let message = "The puzzle of the link is loaded.";
     const file = link.more.get("file");
     if (file) {
       const number = Number(link.more.get("puzzle"));
       const isSame = (/** @type {any} */ found) =>
         String(valuesOf(found.puzzle, symbolsOf(found.alphabet, found.order))) === String(cells);
-      // What is no data set, such as an array of NumPy, is opened by the program alone.
-      if (await openDataset(file, number, isSame).catch(() => false)) return;
+      // The program reads more than data sets may be, such as arrays of NumPy and lists with bad lines.
+      const isOpen = await openDataset(file, number, isSame).catch((error) => {
+        message += ` The rest of ${file} cannot be opened here: ${messageOf(error)}`;
+        return false;
+      });
+      if (isOpen) return;
     }
     const shared = withProgress(puzzle(link.order, cells, "Shared puzzle"), link.more);
-    page.load(shared, "The puzzle of the link is loaded.", true);
+    page.load(shared, message, true);
   } catch (error) {
     page.fail(messageOf(error));
   }
