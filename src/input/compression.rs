@@ -1,5 +1,6 @@
 //! Compressed inputs: their content, decompressed as it is read.
 
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::GzDecoder;
@@ -37,6 +38,18 @@ pub(super) fn decompressed(
             Box::new(Bounded { decoder, is_refusal: |error| error.kind() == io::ErrorKind::OutOfMemory })
         }
     })
+}
+
+/// The content of a compressed file, in an unnamed file of its own; `None` if it is longer than `most`
+/// bytes.
+///
+/// # Errors
+/// Those of decompressing, and of the file that is written.
+pub(crate) fn unpacked(packed: &File, compression: Compression, most: u64) -> io::Result<Option<File>> {
+    let mut content = tempfile::tempfile()?;
+    let stream = decompressed(packed.try_clone()?, compression)?;
+    let length = io::copy(&mut stream.take(most + 1), &mut content)?;
+    Ok((length <= most).then_some(content))
 }
 
 /// The content of all members of a gzip stream. Zero bytes behind a member are padding, as `gzip` has

@@ -67,6 +67,7 @@ pub use chunk::Chunk;
 pub use columnar::ParquetFile;
 #[cfg(feature = "parquet")]
 pub(crate) use columnar::isolated;
+pub(crate) use compression::unpacked;
 pub use error::InputError;
 pub use fingerprint::{InputFingerprint, ShardInput, ShardWitness};
 pub use index::{Pick, Picked, PuzzleIndex, pick};

@@ -32,10 +32,12 @@ pub struct Config {
     pub tls: Option<TlsFiles>,
     /// The file of tokens, one of which every call must carry (default: anyone may call).
     pub token_file: Option<PathBuf>,
-    /// The folder of the data sets (default: there are none).
+    /// The folder of the data sets, or the only one of them (default: there are none).
     pub data_dir: Option<PathBuf>,
     /// Whether the page is served at `/` (default: yes).
     pub page: bool,
+    /// What people started, for sentences of the page (default: `sudokud`).
+    pub program: &'static str,
     /// Origins whose pages may call from a browser, beside the server's own (default: none).
     pub allowed_origins: Vec<Origin>,
     /// The threads of each worker pool (default: one for each core).
@@ -62,6 +64,7 @@ impl Default for Config {
             token_file: None,
             data_dir: None,
             page: true,
+            program: "sudokud",
             allowed_origins: Vec::new(),
             threads: None,
             limits: Limits::default(),

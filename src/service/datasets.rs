@@ -1,7 +1,8 @@
 //! Data sets: the files of the data directory.
 //!
 //! A file is mapped once, however many clients read it and by whatever names. A file that is
-//! replaced becomes a new data set; streams that have begun continue with the old one.
+//! replaced becomes a new data set; streams that have begun continue with the old one. Of a compressed
+//! file its content is mapped, which is unpacked into a file without a name.
 //!
 //! **Invariant:** the data directory is opened once and names are resolved beneath it, so neither
 //! `..` nor a link leads out of it.
@@ -33,7 +34,7 @@ use crate::service::wire::convert::option_field;
 use crate::service::wire::proto;
 use crate::service::wire::status::{
     busy, dataset_changed, dataset_not_found, dataset_not_servable, dataset_unreadable, format_sentence,
-    invalid, share_reached, work_broke_down,
+    format_unreadable, invalid, share_reached, work_broke_down,
 };
 use crate::text::{Format, Hint, PuzzleError};
 
@@ -46,9 +47,19 @@ const SHARE: usize = 2;
 /// The most formats in which one data set is remembered as checked.
 const MAX_CHECKED: usize = 8;
 
+/// The folders below each other whose files are listed.
+const MAX_DEPTH: usize = 8;
+
+/// The most bytes of the content of a compressed data set.
+const MAX_UNPACKED: u64 = 1 << 30;
+
 /// The data directory.
 pub(crate) struct Datasets {
     root: Dir,
+    /// The only data set, if a file was named instead of a directory.
+    only: Option<String>,
+    /// Held while a file is unpacked, so that it is unpacked once, and the disk has one to write.
+    unpacking: Mutex<()>,
     /// The data sets by file, not by name: `a.txt`, `./a.txt` and a link to it are one data set.
     mapped: Mutex<HashMap<FileId, Arc<Dataset>>>,
 }
@@ -56,6 +67,8 @@ pub(crate) struct Datasets {
 /// A file of the data directory as it was when it was mapped.
 struct Dataset {
     map: Arc<Mapped>,
+    /// The compressed file whose content is mapped, as it was then.
+    packed: Option<(File, Version)>,
     /// The formats in which it has been checked, each with the first error.
     checked: tokio::sync::Mutex<Vec<(Hint, Option<PuzzleError>)>>,
     /// The index of its puzzles, for the format in which it was last read.
@@ -88,6 +101,19 @@ struct DatasetUse {
 }
 
 impl Dataset {
+    /// The version of the file.
+    fn version(&self) -> Version {
+        self.packed.as_ref().map_or_else(|| self.map.version(), |(_, version)| *version)
+    }
+
+    /// Whether the file is unchanged.
+    fn is_current(&self) -> bool {
+        match &self.packed {
+            None => self.map.is_current(),
+            Some((file, version)) => file.metadata().is_ok_and(|now| Version::of(&now) == *version),
+        }
+    }
+
     fn is_used(&self) -> bool {
         !self.users.lock().ignore_poison().is_empty()
     }
@@ -124,13 +150,17 @@ pub(crate) struct NamedDataset {
 }
 
 impl Datasets {
-    /// Opens the data directory.
+    /// Opens the data directory, or one whose only data set is the file at `path`.
     ///
     /// # Errors
     /// The system's.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let root = Dir::open_ambient_dir(path, ambient_authority())?;
-        Ok(Self { root, mapped: Mutex::default() })
+        let file = path.file_name().filter(|_| path.is_file());
+        let only = file.map(|name| name.to_string_lossy().into_owned());
+        let folder = path.parent().filter(|_| only.is_some()).unwrap_or(path);
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let root = Dir::open_ambient_dir(folder, ambient_authority())?;
+        Ok(Self { root, only, unpacking: Mutex::default(), mapped: Mutex::default() })
     }
 
     /// The data set with this name for a client, mapped if it is not yet.
@@ -139,36 +169,54 @@ impl Datasets {
     /// `NOT_FOUND` for anything but a regular file beneath the data directory,
     /// `FAILED_PRECONDITION` for one that is no plain text; `RESOURCE_EXHAUSTED` if calls read too many
     /// others.
-    pub(crate) fn dataset(&self, name: String, user: DatasetUser) -> Result<NamedDataset, Status> {
-        let file = self.file(&name).map_err(|_| dataset_not_found(&name))?;
-        let metadata = file.metadata().map_err(|_| dataset_not_found(&name))?;
+    pub(crate) fn dataset(&self, name: &str, user: DatasetUser) -> Result<NamedDataset, Status> {
+        let file = self.file(name).map_err(|_| dataset_not_found(name))?;
+        let metadata = file.metadata().map_err(|_| dataset_not_found(name))?;
         let (id, version) = (FileId::of(&metadata), Version::of(&metadata));
-        let mut mapped = self.mapped.lock().ignore_poison();
-        let used = |dataset| Arc::new(DatasetUse::new(dataset, user));
-        let known = mapped.get(&id).filter(|known| known.map.version() == version).cloned();
-        if known.as_ref().is_none_or(|known| !known.is_used()) {
-            check_share(&mapped, user)?;
+        let named = |dataset| {
+            let used = Arc::new(DatasetUse::new(dataset, user));
+            NamedDataset { name: name.to_owned(), used }
+        };
+        let known = |mapped: &HashMap<FileId, Arc<Dataset>>| {
+            let known = mapped.get(&id).filter(|known| known.version() == version).cloned();
+            if known.as_ref().is_none_or(|known| !known.is_used()) {
+                check_share(mapped, user)?;
+            }
+            Ok::<_, Status>(known)
+        };
+        let find = || known(&self.mapped.lock().ignore_poison());
+        if let Some(dataset) = find()? {
+            return Ok(named(dataset));
         }
-        if let Some(known) = known {
-            return Ok(NamedDataset { name, used: used(known) });
+        let kind = kind_of(&file, name)?;
+        let is_packed = matches!(kind, ContentKind::Compressed(_));
+        let _unpacking = is_packed.then(|| self.unpacking.lock().ignore_poison());
+        // Whoever held it before may have unpacked the same file.
+        if is_packed && let Some(dataset) = find()? {
+            return Ok(named(dataset));
+        }
+        let content = content(&file, name, kind)?;
+        let mut mapped = self.mapped.lock().ignore_poison();
+        if let Some(dataset) = known(&mapped)? {
+            return Ok(named(dataset));
         }
         // Entries of changed or replaced files are removed, and their maps live only as long as
         // calls hold them. The inode of a mapped file is not reused, so a new file never finds the
         // entry of an old one.
-        mapped.retain(|_, dataset| dataset.map.is_current());
+        mapped.retain(|_, dataset| dataset.is_current());
         if mapped.len() >= MAX_MAPPED {
             mapped.retain(|_, dataset| dataset.is_used());
         }
-        refuse_what_is_no_text(&file, &name)?;
-        let map = Mapped::open(&file, name.clone()).map_err(|error| failure(&name, error))?;
+        let map = Mapped::open(content.as_ref().unwrap_or(&file), name.to_owned());
         let dataset = Arc::new(Dataset {
-            map: map.ok_or_else(too_many)?,
+            map: map.map_err(|error| failure(name, error))?.ok_or_else(too_many)?,
+            packed: content.is_some().then_some((file, version)),
             checked: tokio::sync::Mutex::default(),
             index: Mutex::default(),
             users: Mutex::default(),
         });
         mapped.insert(id, Arc::clone(&dataset));
-        Ok(NamedDataset { name, used: used(dataset) })
+        Ok(named(dataset))
     }
 
     /// Opens a regular file beneath the data directory.
@@ -181,24 +229,38 @@ impl Datasets {
         if name.split('/').any(|part| part.starts_with('.') && ![".", ".."].contains(&part)) {
             return Err(io::ErrorKind::NotFound.into());
         }
+        if self.only.as_ref().is_some_and(|only| only != name) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         let file = self.root.open_with(name, &options)?.into_std();
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// The regular files of the data directory by name, without hidden ones, which may be
-    /// incomplete and are not served either.
+    /// The regular files of the data directory and the folders below it by name, without hidden ones,
+    /// which may be incomplete and are not served either.
     pub(crate) fn list(&self) -> io::Result<Vec<proto::Dataset>> {
         let mut list = Vec::new();
-        for entry in self.root.entries()? {
-            let entry = entry?;
-            // A link counts as what it leads to, as it does when it is opened: all files of a mounted
-            // ConfigMap are links. One that leads outside, or nowhere, is none.
-            let Ok(metadata) = self.root.metadata(entry.file_name()) else { continue };
-            if let Ok(name) = entry.file_name().into_string()
-                && metadata.is_file()
-                && !name.starts_with('.')
-            {
-                list.push(proto::Dataset { name, size_bytes: metadata.len() });
+        let mut folders = vec![(self.root.try_clone()?, String::new(), 1)];
+        while let Some((folder, path, depth)) = folders.pop() {
+            for entry in folder.entries()? {
+                let entry = entry?;
+                let Ok(name) = entry.file_name().into_string() else { continue };
+                if name.starts_with('.') || self.only.as_ref().is_some_and(|only| *only != name) {
+                    continue;
+                }
+                let name = format!("{path}{name}");
+                // A link counts as what it leads to, as it does when it is opened: all files of a mounted
+                // ConfigMap are links. One that leads outside, or nowhere, is none, and one to a folder
+                // is not followed, because it may lead around in a circle.
+                let Ok(metadata) = self.root.metadata(&name) else { continue };
+                if metadata.is_file() {
+                    list.push(proto::Dataset { name, size_bytes: metadata.len() });
+                } else if depth < MAX_DEPTH
+                    && entry.file_type().is_ok_and(|kind| kind.is_dir())
+                    && let Ok(below) = entry.open_dir()
+                {
+                    folders.push((below, format!("{name}/"), depth + 1));
+                }
             }
         }
         list.sort_by(|a, b| a.name.cmp(&b.name));
@@ -298,10 +360,31 @@ fn too_many() -> Status {
     busy("datasets", ("data set", "in use at once"), MAX_MAPPED)
 }
 
+/// The kind of a file.
+fn kind_of(file: &File, name: &str) -> Result<ContentKind, Status> {
+    ContentKind::of_file(file).map_err(|error| dataset_unreadable(name, format!("{name}: {error}")))
+}
+
+/// The content of a compressed file; `None` for one that is text.
+///
+/// # Errors
+/// `FAILED_PRECONDITION` for what is no text, cannot be unpacked or is too long.
+fn content(file: &File, name: &str, kind: ContentKind) -> Result<Option<File>, Status> {
+    let ContentKind::Compressed(compression) = kind else {
+        return refuse_what_is_no_text(kind, name).map(|()| None);
+    };
+    let refused = |what: String| {
+        dataset_not_servable("DATASET_COMPRESSED", name, &format!("{name} cannot be unpacked: {what}"))
+    };
+    let content = input::unpacked(file, compression, MAX_UNPACKED)
+        .map_err(|error| refused(format!("{error}.")))?
+        .ok_or_else(|| refused(format!("it holds more than {} MiB.", MAX_UNPACKED >> 20)))?;
+    refuse_what_is_no_text(kind_of(&content, name)?, name)?;
+    Ok(Some(content))
+}
+
 /// Refuses a file that would have to be decoded, because a data set is read at any place.
-fn refuse_what_is_no_text(file: &File, name: &str) -> Result<(), Status> {
-    let kind =
-        ContentKind::of_file(file).map_err(|error| dataset_unreadable(name, format!("{name}: {error}")))?;
+fn refuse_what_is_no_text(kind: ContentKind, name: &str) -> Result<(), Status> {
     if let ContentKind::Foreign(foreign) = kind {
         return Err(failure(name, foreign.error(&Named { name, is_file: true }, false)));
     }
@@ -318,15 +401,15 @@ pub(crate) fn failure(name: &str, error: InputError) -> Status {
     let message = match &error {
         InputError::Format(error) => format_sentence(error),
         InputError::NoPuzzle { misfit, .. } if misfit.may_have_puzzles() => format!(
-            "{name} has no puzzles: {misfit} If it does hold puzzles, say how they are written with options.notation, \
-             options.order, options.column or options.delimiter."
+            "{name} has no puzzles: {misfit} If it does hold puzzles, say how they are written: by notation, order, \
+             column or delimiter."
         ),
         other => other.to_string(),
     };
     match error {
         InputError::Shrunk { .. } | InputError::Changed { .. } => dataset_changed(name, message),
         InputError::Format(error) => match option_field(&error) {
-            Some(field) => invalid(&field, message),
+            Some(field) => format_unreadable(&error, &field),
             None => {
                 let message = format!("The data set {name} is not served: {message}");
                 dataset_not_servable("DATASET_MALFORMED", name, &message)
@@ -380,7 +463,7 @@ mod tests {
 
     impl Datasets {
         fn named(&self, name: &str) -> Arc<Dataset> {
-            let named = self.dataset(name.to_owned(), DatasetUser::default()).unwrap();
+            let named = self.dataset(name, DatasetUser::default()).unwrap();
             assert_eq!(named.name, name);
             Arc::clone(&named.used.dataset)
         }

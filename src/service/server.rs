@@ -535,7 +535,7 @@ impl Server {
         };
         let settings = GatewaySettings {
             access,
-            has_page: self.config.page,
+            page: self.config.page.then_some(self.config.program),
             message_bytes: limits.message_bytes,
             header_bytes: limits.header_bytes as usize,
         };

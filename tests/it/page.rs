@@ -19,11 +19,20 @@ fn the_page_is_served_with_the_puzzle_in_its_address() {
     let folder = Folder::new();
     let puzzles = unique_puzzles(2);
     let file = folder.write("puzzles.txt", lines(&puzzles));
+    let below = folder.path("below");
+    std::fs::create_dir(&below).unwrap();
+    let odd = folder.write("below/100%.txt", lines(&puzzles));
     let wanted = |puzzle: &str| format!("/#p=9x9-{}", puzzle.replace('.', "0"));
     for (args, rest) in [
         (&["page", "--no-open"][..], "/".to_owned()),
         (&["page", "--no-open", &puzzles[0]], wanted(&puzzles[0])),
-        (&["page", "--no-open", &file, "--index", "2"], wanted(&puzzles[1])),
+        (&["page", "--no-open", &file, "--index", "2"], wanted(&puzzles[1]) + "&file=puzzles.txt&puzzle=1"),
+        (
+            &["page", "--no-open", &odd, "--data-dir", &folder.path("")],
+            wanted(&puzzles[0]) + "&file=below/100%25.txt&puzzle=0",
+        ),
+        // Not in the folder that was named.
+        (&["page", "--no-open", &file, "--data-dir", &below], wanted(&puzzles[0])),
         (&["page", "--no-open", "12.............."], "/#p=4x4-1200000000000000".to_owned()),
     ] {
         let mut child = piped(sudoku(args)).spawn().unwrap();
@@ -40,6 +49,7 @@ fn the_page_is_served_with_the_puzzle_in_its_address() {
         assert_eq!(path, rest, "{args:?}");
         assert!(address.starts_with("127.0.0.1:"), "{address}");
         let page = get(address, "/");
+        assert!(page.contains("data-program=\"sudoku page\""), "{page}");
         assert!(page.starts_with("HTTP/1.1 200 OK") && page.contains("<!doctype html>"), "{page}");
         signal(&child, "-INT");
         let status = wait_for("the end", || child.try_wait().unwrap());

@@ -18,6 +18,7 @@ use tokio::time::timeout;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
+use crate::harness::packed::{gzip, zstandard};
 use crate::harness::server::{
     Fault, Faulty, Running, config, config_with, eventually, nearly_solved, offline, start,
 };
@@ -180,7 +181,8 @@ async fn nothing_outside_the_folder_is_a_data_set_and_nothing_but_files_is() {
     let list =
         server.client().await.list_datasets(ListDatasetsRequest::default()).await.unwrap().into_inner();
     let listed: Vec<_> = list.datasets.iter().map(|d| (d.name.as_str(), d.size_bytes)).collect();
-    assert_eq!(listed, [("good.txt", 82), ("link-in", 82), ("mounted.txt", 82)]);
+    let good = [("below/deep.txt", 82), ("good.txt", 82), ("link-in", 82), ("mounted.txt", 82)];
+    assert_eq!(listed, good);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -249,7 +251,7 @@ async fn a_data_set_with_a_bad_line_is_not_served() {
     let folder = folder_with(&[("bad.txt", &bad), ("empty.txt", ""), ("header.txt", "4\n.\n")]);
     for (name, bytes) in [
         ("packed.gz", &b"\x1F\x8B\x08"[..]),
-        ("packed.xz", b"\xFD7zXZ\0"),
+        ("twice.gz", &gzip(&gzip(b"1234341221434321\n"))),
         ("packed.zip", b"PK\x03\x04"),
         ("wide.txt", b"\xFF\xFE1\0"),
         ("wide2.txt", b"1\x002\x003\x004\x00"),
@@ -266,8 +268,8 @@ async fn a_data_set_with_a_bad_line_is_not_served() {
         ),
         ("empty.txt", "empty.txt is empty."),
         ("header.txt", "The data set header.txt is not served: Invalid block size."),
-        ("packed.gz", "packed.gz is compressed. Data sets are read at any place: unpack it."),
-        ("packed.xz", "packed.xz is compressed. Data sets are read at any place: unpack it."),
+        ("packed.gz", "packed.gz cannot be unpacked: unexpected end of file."),
+        ("twice.gz", "twice.gz is compressed. Data sets are read at any place: unpack it."),
         ("packed.zip", "packed.zip is compressed. Data sets are read at any place: unpack it."),
         ("wide.txt", "wide.txt is in UTF-16. Data sets are read at any place: convert it to UTF-8."),
         ("wide2.txt", "wide2.txt is in UTF-16. Data sets are read at any place: convert it to UTF-8."),
@@ -291,6 +293,50 @@ async fn a_data_set_with_a_bad_line_is_not_served() {
         solve(&server, whole("bad.txt")).await.unwrap().last().unwrap().tally.clone().unwrap().answers,
         3000
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_compressed_file_is_served_as_its_content() {
+    let puzzles = nearly_solved(3000);
+    let list = lines(&puzzles);
+    let folder = folder_with(&[]);
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("below")).unwrap();
+    let files = [("list.gz", gzip(list.as_bytes())), ("below/list.zst", zstandard(list.as_bytes()))];
+    for (name, packed) in &files {
+        fs::write(path(name), packed).unwrap();
+    }
+    let server = start_with(folder.path()).await;
+    let get = async |name: &str| {
+        let request = GetPuzzleRequest { name: name.to_owned(), index: Some(2), ..Default::default() };
+        server.client().await.get_puzzle(request).await.unwrap().into_inner()
+    };
+    for (name, _) in &files {
+        for _ in 0..2 {
+            let answers = text(&solve(&server, whole(name)).await.unwrap());
+            assert!(answers == offline(&list, OutputForm::Solution), "{name}");
+            let given = get(name).await;
+            assert_eq!((given.count, given.line, grid(&given.puzzle)), (3000, 2, grid(&puzzles[1])));
+        }
+        // A file that takes its place is another one.
+        fs::write(path("new"), gzip(&list.as_bytes()[..246])).unwrap();
+        fs::rename(path("new"), path(name)).unwrap();
+        assert_eq!(get(name).await.count, 3, "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_instead_of_a_folder_is_the_only_data_set() {
+    let list = lines(&nearly_solved(3));
+    let folder = folder_with(&[("one.txt", &list), ("other.txt", &list)]);
+    let server = start_with(&folder.path().join("one.txt")).await;
+    assert_eq!(solve(&server, whole("one.txt")).await.unwrap().len(), 1);
+    for name in ["other.txt", "./other.txt"] {
+        assert_eq!(solve(&server, whole(name)).await.unwrap_err().code(), Code::NotFound, "{name}");
+    }
+    let request = ListDatasetsRequest::default();
+    let list = server.client().await.list_datasets(request).await.unwrap().into_inner();
+    assert_eq!(list.datasets.iter().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["one.txt"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -344,8 +390,8 @@ async fn what_is_said_about_a_data_set_is_obeyed() {
         assert!(status.message().ends_with(end), "{status}");
     }
     let status = solve(&server, whole("words.txt")).await.unwrap_err();
-    let advice = "If it does hold puzzles, say how they are written with options.notation, options.order, \
-                  options.column or options.delimiter.";
+    let advice =
+        "If it does hold puzzles, say how they are written: by notation, order, column or delimiter.";
     assert!(
         status.message().starts_with("words.txt has no puzzles: ") && status.message().ends_with(advice),
         "{status}"

@@ -219,8 +219,7 @@ async fn solve_dataset(server: &Running, name: &str) -> Status {
 async fn data_sets_are_named_as_resources() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("bad.txt"), format!("{}12\n", lines(&nearly_solved(3)))).unwrap();
-    fs::write(folder.path().join("packed.gz"), b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0")
-        .unwrap();
+    fs::write(folder.path().join("packed.gz"), b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x03").unwrap();
     fs::write(folder.path().join("wide.txt"), b"\xFE\xFF\x001").unwrap();
     fs::write(folder.path().join("many.txt"), lines(&nearly_solved(20_000))).unwrap();
     let slow = Faulty::new(Fault::Slow(Duration::from_micros(100)));

@@ -43,6 +43,7 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "cells are below 625 and digits below 25")]
 
+mod about;
 mod cell_set;
 mod chains;
 mod exclusion;

@@ -1,8 +1,10 @@
 //! `sudoku page`: the page in the browser, served on this machine for as long as it is wanted.
 
+use std::fmt::Write as _;
+use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -56,16 +58,54 @@ pub struct PageArgs {
     threads: Option<usize>,
 }
 
-impl PageArgs {
+/// What the page begins with.
+#[derive(Default)]
+struct Beginning {
     /// The part of the address that holds the puzzle, if one was named.
-    fn fragment(&self) -> anyhow::Result<String> {
+    fragment: String,
+    /// The file or folder that the page can open.
+    data: Option<PathBuf>,
+}
+
+impl PageArgs {
+    fn beginning(&self) -> anyhow::Result<Beginning> {
         let PickArgs { input, index, random, puzzle } = &self.pick;
+        let data = self.data_dir.clone();
         // Without a puzzle the page is empty; standard input is not waited for.
         if input.inputs.is_empty() && index.is_none() && !random && puzzle.is_none() {
-            return Ok(String::new());
+            return Ok(Beginning { data, ..Beginning::default() });
         }
-        link_to(&self.pick.choose()?.puzzle)
+        let chosen = self.pick.choose()?;
+        let mut fragment = link_to(&chosen.puzzle)?;
+        let file =
+            chosen.input.path().and_then(|path| fs::canonicalize(path).ok()).filter(|file| file.is_file());
+        let source = file.and_then(|file| source(&file, data.as_deref()));
+        let Some((name, data)) = source else { return Ok(Beginning { fragment, data }) };
+        // The page counts from 0.
+        let number = chosen.picked.number - 1;
+        let _ = write!(fragment, "&file={}&puzzle={number}", in_query(&name));
+        Ok(Beginning { fragment, data: Some(data) })
     }
+}
+
+/// What a file is called among the data sets of the server, and where these are: the file is the only
+/// one, or lies in the folder that was named.
+fn source(file: &Path, folder: Option<&Path>) -> Option<(String, PathBuf)> {
+    let (name, data) = match folder {
+        Some(folder) => (file.strip_prefix(fs::canonicalize(folder).ok()?).ok()?, folder),
+        None => (Path::new(file.file_name()?), file),
+    };
+    Some((name.to_str()?.to_owned(), data.to_owned()))
+}
+
+/// A text as a value in the query of an address.
+fn in_query(text: &str) -> String {
+    let encoded = |byte: u8| match byte {
+        b'.' | b'-' | b'_' | b'/' => char::from(byte).to_string(),
+        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(encoded).collect()
 }
 
 /// The fragment of a link to a puzzle, as the page reads and writes it: blanks are zeros, because
@@ -81,7 +121,7 @@ fn link_to(puzzle: &Grid) -> anyhow::Result<String> {
 
 /// Runs `sudoku page`.
 pub fn run(args: &PageArgs) -> anyhow::Result<ExitCode> {
-    let fragment = args.fragment()?;
+    let Beginning { fragment, data } = args.beginning()?;
     let cancel = interrupt::flag()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -91,7 +131,8 @@ pub fn run(args: &PageArgs) -> anyhow::Result<ExitCode> {
     runtime.block_on(async {
         let config = Config {
             listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, args.port.unwrap_or(0))).into()],
-            data_dir: args.data_dir.clone(),
+            data_dir: data,
+            program: "sudoku page",
             threads: args.threads.and_then(NonZeroUsize::new),
             drain_timeout: DRAIN_TIMEOUT,
             ..Config::default()

@@ -57,8 +57,8 @@ const RESPONSE_HEADERS: [HeaderName; 4] = [
 pub(crate) struct GatewaySettings {
     /// Which requests of browsers are answered.
     pub(crate) access: BrowserAccess,
-    /// Whether the page is served.
-    pub(crate) has_page: bool,
+    /// The program that serves the page, if it is served.
+    pub(crate) page: Option<&'static str>,
     /// The most bytes of a message.
     pub(crate) message_bytes: usize,
     /// The most bytes of headers of a request that is no native gRPC.
@@ -236,9 +236,9 @@ impl<S: HttpService> Service<Request<Body>> for Web<S> {
         }
         match *request.method() {
             HttpMethod::GET | HttpMethod::HEAD if method.is_none() => {
-                return ready(match page::answer(&request, self.settings.has_page) {
+                return ready(match page::answer(&request, self.settings.page) {
                     Some(response) => response,
-                    None => nothing_here(request.uri().path(), self.settings.has_page),
+                    None => nothing_here(request.uri().path(), self.settings.page.is_some()),
                 });
             }
             HttpMethod::GET if method.is_some_and(|method| method.is_safe) => {
@@ -277,7 +277,7 @@ impl<S: HttpService> Service<Request<Body>> for Web<S> {
                 message_bytes,
                 self.schema.clone(),
             )),
-            _ if method.is_none() => ready(nothing_here(request.uri().path(), self.settings.has_page)),
+            _ if method.is_none() => ready(nothing_here(request.uri().path(), self.settings.page.is_some())),
             _ => {
                 // The layers around calls refuse it, so that it is counted and has an id.
                 let refusal = self.calls.call(request);

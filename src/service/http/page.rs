@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use flate2::Compression;
@@ -21,8 +21,10 @@ use tonic::codegen::http::header::{
 };
 use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 
+use crate::generate::Difficulty;
 use crate::grid::Order;
 use crate::solver::{STRATEGIES, default_strategy};
+use crate::techniques::Technique;
 
 // `FILES`: the name and the content of each file, by the build script.
 include!(concat!(env!("OUT_DIR"), "/page.rs"));
@@ -55,19 +57,68 @@ struct File {
     gzip: Bytes,
 }
 
-static PAGE: LazyLock<Vec<File>> = LazyLock::new(|| {
-    FILES.iter().map(|&(name, content)| File::new(name, filled_in(name, content))).collect()
-});
+/// The files of the page that this program serves.
+fn files(program: &str) -> &'static [File] {
+    static PAGE: OnceLock<Vec<File>> = OnceLock::new();
+    PAGE.get_or_init(|| {
+        let files = FILES.iter().map(|&(name, content)| File::new(name, filled_in(name, content, program)));
+        files.chain([File::new(TECHNIQUES, techniques().into())]).collect()
+    })
+}
+
+/// The file of the techniques, which is no file here.
+const TECHNIQUES: &str = "techniques.json";
+
+/// All techniques with their texts.
+fn techniques() -> Vec<u8> {
+    let list: Vec<_> = Technique::ALL
+        .into_iter()
+        .map(|technique| {
+            serde_json::json!({
+                "name": technique.name(),
+                "title": technique.title(),
+                "ratingTenths": technique.base_rating().tenths(),
+                "about": technique.about(),
+            })
+        })
+        .collect();
+    serde_json::Value::from(list).to_string().into_bytes()
+}
 
 /// The place of the strategies in [`INDEX`].
 const STRATEGIES_PLACE: &str = "              <!-- strategies -->\n";
 
+/// The place of the difficulties.
+const DIFFICULTIES_PLACE: &str = "          <!-- difficulties -->\n";
+
+/// The place of the program that serves the page.
+const PROGRAM_PLACE: &str = "{program}";
+
 /// A file with what is filled into it.
-fn filled_in(name: &str, content: &'static [u8]) -> Cow<'static, [u8]> {
+fn filled_in(name: &str, content: &'static [u8], program: &str) -> Cow<'static, [u8]> {
     match std::str::from_utf8(content) {
-        Ok(text) if name == INDEX => text.replace(STRATEGIES_PLACE, &strategy_options()).into_bytes().into(),
+        Ok(text) if name == INDEX => text
+            .replace(STRATEGIES_PLACE, &strategy_options())
+            .replace(DIFFICULTIES_PLACE, &difficulty_options())
+            .replace(PROGRAM_PLACE, program)
+            .into_bytes()
+            .into(),
         _ => content.into(),
     }
+}
+
+/// All difficulties as options, each class with its highest rating.
+fn difficulty_options() -> String {
+    let mut options = String::new();
+    for (name, difficulty) in Difficulty::ALL {
+        let value = format!("DIFFICULTY_{}", name.to_uppercase());
+        let ratings = difficulty.ratings();
+        let most = ratings.map(|ratings| format!(" data-most=\"{}\"", ratings.end().tenths()));
+        let (most, summary) = (most.unwrap_or_default(), difficulty.summary());
+        // Writing into a string does not fail.
+        let _ = writeln!(options, "          <option value=\"{value}\"{most}>{name}, {summary}</option>");
+    }
+    options
 }
 
 /// All strategies as options: the one for all sizes first, because it is the default, and those
@@ -110,19 +161,17 @@ fn content_type(name: &str) -> HeaderValue {
         Some("js") => "text/javascript; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
         Some("svg") => "image/svg+xml",
-        Some("webmanifest") => "application/manifest+json",
+        Some("json") => "application/json",
         _ => "application/octet-stream",
     })
 }
 
-/// The answer to a GET or HEAD, if there is such a file.
-pub(super) fn answer<B>(request: &Request<B>, has_page: bool) -> Option<Response<Body>> {
-    if !has_page {
-        return None;
-    }
+/// The answer to a GET or HEAD, if the page is served, by this program, and has such a file.
+pub(super) fn answer<B>(request: &Request<B>, program: Option<&str>) -> Option<Response<Body>> {
+    let files = files(program?);
     let path = request.uri().path().strip_prefix('/')?;
     let name = if path.is_empty() { INDEX } else { path };
-    let file = PAGE.iter().find(|file| file.name == name)?;
+    let file = files.iter().find(|file| file.name == name)?;
     let headers = request.headers();
     let mut response = Response::new(Body::empty());
     for (name, value) in HEADERS {
@@ -171,13 +220,13 @@ mod tests {
         for (name, value) in headers {
             request.headers_mut().insert(name, HeaderValue::from_static(value));
         }
-        answer(&request, true)
+        answer(&request, Some("sudokud"))
     }
 
     #[test]
     fn every_file_has_a_type_that_browsers_take() {
-        assert!(PAGE.iter().any(|file| file.name == INDEX));
-        for file in PAGE.iter() {
+        assert!(files("sudokud").iter().any(|file| file.name == INDEX));
+        for file in files("sudokud") {
             assert_ne!(file.content_type, "application/octet-stream", "{}", file.name);
             assert!(!file.gzip.is_empty(), "{}", file.name);
         }
@@ -185,7 +234,7 @@ mod tests {
 
     #[test]
     fn every_strategy_can_be_chosen_once() {
-        let index = PAGE.iter().find(|file| file.name == INDEX).unwrap();
+        let index = files("sudokud").iter().find(|file| file.name == INDEX).unwrap();
         let index = std::str::from_utf8(&index.plain).unwrap();
         assert!(!index.contains("<!--"));
         for strategy in STRATEGIES {
@@ -196,6 +245,18 @@ mod tests {
         }
         let (_, first) = index.split_once("<select id=\"strategy\">").unwrap();
         assert!(first.trim_start().starts_with("<option value=\"propagation\">"));
+    }
+
+    #[test]
+    fn every_difficulty_can_be_chosen() {
+        let index = files("sudokud").iter().find(|file| file.name == INDEX).unwrap();
+        let index = std::str::from_utf8(&index.plain).unwrap();
+        for (name, difficulty) in Difficulty::ALL {
+            let known = proto::Difficulty::from_str_name(&format!("DIFFICULTY_{}", name.to_uppercase()));
+            assert!(known.is_some(), "{name}");
+            assert!(index.contains(&format!(">{name}, {}</option>", difficulty.summary())), "{name}");
+        }
+        assert!(!index.contains(PROGRAM_PLACE));
     }
 
     /// Notations are numbers in its messages, and no method lists them.

@@ -11,40 +11,35 @@ const SERVICE = "/sudoku.v1.SudokuService/";
 const END_OF_STREAM = 2;
 
 /**
- * What the server says to set by options, which the page does not have, and what to do instead.
- * @type {[string, string][]}
+ * The flags of the program `sudoku` that mend a text, by the options of the server, which the page
+ * does not have.
+ * @type {Record<string, string>}
  */
-const ADVICE = [
-  [", or set options.notation to NOTATION_LINES, which reads it as a bad puzzle", ""],
-  ["set options.notation to NOTATION_LINES", "solve it with the program sudoku and --notation lines"],
-  [
-    "Say which with options.column, options.notation or options.order",
-    "Solve it with the program sudoku, and say there which with --column, --notation or --size",
-  ],
-  [
-    "Say which with options.notation",
-    "Solve it with the program sudoku and --notation lines or --notation grid",
-  ],
-  [
-    "Say which with options.alphabet",
-    "Solve it with the program sudoku, and say there which with --alphabet",
-  ],
-  [
-    "Set options.column to 2 for the last, or leave out the last column for the first",
-    "Leave out the first column or the last one",
-  ],
-  [
-    "say how they are written with options.notation, options.order, options.column or options.delimiter",
-    "solve it with the program sudoku, and say there how they are written",
-  ],
-];
+const FLAGS = {
+  "options.alphabet": "--alphabet",
+  "options.column": "--column",
+  "options.notation": "--notation",
+};
+
+/** The program that serves the page, as people start it. */
+let program = globalThis.document?.documentElement.dataset.program ?? "";
+
+/** The program that serves the page. */
+export function currentProgram() {
+  return program;
+}
 
 /**
- * A sentence of the server for somebody who has the page and no options.
- * @param {string} sentence
+ * Sets the program that serves the page, where there is no document that names it.
+ * @param {string} name
  */
-function withoutOptions(sentence) {
-  return ADVICE.reduce((said, [options, advice]) => said.replace(options, advice), sentence);
+export function useProgram(name) {
+  program = name;
+}
+
+/** What is said of a part of the page that cannot be loaded. */
+export function partMissing() {
+  return `A part of the page cannot be loaded. Check that ${program} runs, then try again.`;
 }
 
 /**
@@ -53,15 +48,6 @@ function withoutOptions(sentence) {
  */
 const UNITS = { MESSAGE_BYTES_REACHED: "bytes", MESSAGE_LINES_REACHED: "lines" };
 
-/**
- * The limit of the server that a message has reached, by the details of the error.
- * @param {{type: string, debug?: any}[] | undefined} details
- */
-function limitOf(details) {
-  const info = details?.find(({ type }) => type === "google.rpc.ErrorInfo")?.debug;
-  const unit = UNITS[info?.reason];
-  return unit ? { unit, value: Number(info.metadata?.value) } : null;
-}
 
 /** A call that failed. */
 export class CallError extends Error {
@@ -71,10 +57,17 @@ export class CallError extends Error {
    * @param {{type: string, debug?: any}[]} [details]
    */
   constructor(code, message, details) {
-    super(withoutOptions(message));
+    const info = details?.find(({ type }) => type === "google.rpc.ErrorInfo")?.debug;
+    const { problem, field } = info?.metadata ?? {};
+    const flag = FLAGS[field];
+    const advice = `Solve it with the program sudoku, and say there which with ${flag}.`;
+    super(problem && flag ? `${problem} ${advice}` : message);
     this.code = code;
+    /** Why the server refused it, if it did. @type {string} */
+    this.reason = info?.reason ?? "";
+    const unit = UNITS[this.reason];
     /** The limit of the server that a message has reached, if that is the error. */
-    this.limit = limitOf(details);
+    this.limit = unit ? { unit, value: Number(info.metadata?.value) } : null;
   }
 }
 
@@ -154,7 +147,7 @@ async function arrived(answer, signal) {
     if (signal?.aborted || !(error instanceof TypeError)) throw error;
     throw new CallError(
       "unavailable",
-      `The server at ${location.host} does not answer. Check that sudokud runs, then try again.`,
+      `The server at ${location.host} does not answer. Check that ${program} runs, then try again.`,
     );
   }
 }
@@ -189,7 +182,7 @@ function answerOf(response, type) {
   if (response.headers.get("content-type")?.startsWith(type)) return response;
   throw new CallError(
     "unknown",
-    `The server at ${location.host} does not answer as sudokud does. Reload the page, then try again.`,
+    `The server at ${location.host} does not answer as ${program} does. Reload the page, then try again.`,
   );
 }
 

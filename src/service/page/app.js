@@ -3,11 +3,12 @@
  * are first used.
  */
 
-import { useToken } from "./api.js";
+import { partMissing, useToken } from "./api.js";
 import { TEXT_FIELDS, button, byId } from "./dom.js";
 import { keep, kept } from "./kept.js";
 import * as page from "./page.js";
 import * as play from "./play.js";
+import * as timer from "./timer.js";
 
 /** Whether colours are dark, as chosen or by the system. */
 function isDark() {
@@ -72,6 +73,18 @@ function startTabs() {
   });
 }
 
+/** The keys, which nobody guesses. */
+function startKeys() {
+  const dialog = byId("keys-dialog", HTMLDialogElement);
+  button("keys").addEventListener("click", () => dialog.showModal());
+  document.addEventListener("keydown", (event) => {
+    const isTaken = event.defaultPrevented || !(event.target instanceof HTMLElement);
+    if (event.key !== "?" || isTaken || event.target.closest(`${TEXT_FIELDS}, dialog`)) return;
+    dialog.showModal();
+    event.preventDefault();
+  });
+}
+
 /** Asks for the token, which is kept for the tab. */
 function startToken() {
   const dialog = byId("token-dialog", HTMLDialogElement);
@@ -109,10 +122,14 @@ function startToken() {
  */
 async function use(part, work) {
   try {
-    work(await part);
+    const loaded = await part;
+    page.unsay(partMissing());
+    const failure = byId("bulk-failure", HTMLElement);
+    if (failure.textContent === partMissing()) failure.textContent = "";
+    work(loaded);
   } catch (error) {
     console.error(error);
-    fail("A part of the page cannot be loaded. Check that sudokud runs, then try again.");
+    fail(partMissing());
   }
 }
 
@@ -226,11 +243,34 @@ function startFiles() {
   });
   document.addEventListener("paste", (event) => {
     if (event.target instanceof HTMLElement && event.target.closest(`${TEXT_FIELDS}, dialog`)) return;
-    const text = event.clipboardData?.getData("text/plain");
-    const link = /^\s*\S*(#p=\d+x\d+-\S*)\s*$/.exec(text ?? "");
     if (event.clipboardData?.files.length) take(event.clipboardData.files);
-    else if (link) goTo(link[1]);
-    else if (text) take([new File([text], "Pasted text", { type: "text/plain" })]);
+    else takeText(event.clipboardData?.getData("text/plain") ?? "");
+  });
+}
+
+/**
+ * Opens a pasted text, or the puzzle of a pasted link.
+ * @param {string} text
+ */
+function takeText(text) {
+  const link = /^\s*\S*(#p=\d+x\d+-\S*)\s*$/.exec(text);
+  if (link) goTo(link[1]);
+  else if (text) take([new File([text], "Pasted text", { type: "text/plain" })]);
+}
+
+/** The field for texts, because phones have no keys to paste by. */
+function startPaste() {
+  const dialog = byId("paste-dialog", HTMLDialogElement);
+  const field = byId("paste-text", HTMLTextAreaElement);
+  button("paste").addEventListener("click", () => {
+    field.value = "";
+    dialog.showModal();
+  });
+  button("paste-cancel").addEventListener("click", () => dialog.close());
+  byId("paste-form", HTMLFormElement).addEventListener("submit", (event) => {
+    event.preventDefault();
+    dialog.close();
+    takeText(field.value);
   });
 }
 
@@ -241,6 +281,7 @@ const watch = lazy(() => import("./watch.js"));
 startTheme();
 startTabs();
 startToken();
+startKeys();
 play.start();
 
 button("view-puzzle").addEventListener("click", () => showView("puzzle"));
@@ -253,11 +294,17 @@ startLater(["share"], lazy(() => import("./share.js")));
 startLater(["hint"], lazy(() => import("./hint.js")));
 startLater(["rate", "list-steps"], lazy(() => import("./study.js")));
 startFiles();
+startPaste();
 
+/** The buttons that ask something about the puzzle. @type {NodeListOf<HTMLButtonElement>} */
+const askAboutPuzzle = document.querySelectorAll("button[data-puzzle]");
+for (const asking of askAboutPuzzle) {
+  // Before anybody else knows of the click, what was typed becomes the puzzle.
+  asking.addEventListener("click", (event) => page.adopt() || event.stopImmediatePropagation(), true);
+}
 page.onDraw(() => {
-  const { isPuzzle } = page.position();
-  for (const id of ["share", "rate", "list-steps"]) button(id).disabled = !isPuzzle;
-  button("hint").disabled = !isPuzzle || page.hasScene();
+  for (const asking of askAboutPuzzle) asking.disabled = !page.hasPuzzle();
+  if (page.hasScene()) button("hint").disabled = true;
 });
 page.draw();
 page.say("Open a puzzle file, make a new puzzle, or enter one on the board.");
@@ -269,7 +316,9 @@ function openLink() {
   const end = page.sayMeanwhile("Opening the link…");
   const loading = whenServed(() => import("./share.js"));
   loading.catch(end);
-  use(loading, (part) => part.openLink(location.hash).finally(end));
+  const openDataset = async (/** @type {Parameters<typeof import("./open.js").openDataset>} */ ...chosen) =>
+    (await open()).openDataset(...chosen);
+  use(loading, (part) => part.openLink(location.hash, openDataset).finally(end));
 }
 /**
  * Opens the puzzle of a link, as if it were in the address.
@@ -287,6 +336,7 @@ addEventListener("hashchange", () => {
 });
 if (kept("view") === "bulk") button("view-bulk").click();
 if (!page.restore()) openLink();
+timer.start();
 // Data sets are offered once the page is painted; most servers have none.
 requestAnimationFrame(() =>
   setTimeout(() =>

@@ -2,7 +2,8 @@
  * The worker that solves a list: it sends slices, collects the answers in order, and counts.
  *
  * Answers stay bytes, in blobs that the browser may keep on the disk; only slices whose tally has
- * errors are searched for them, and only until enough are listed.
+ * errors are searched for them, and only until enough are listed. A list that was stopped, or whose
+ * server went away, goes on behind its last answer.
  */
 
 import { CallError, streamBinary } from "./api.js";
@@ -10,6 +11,7 @@ import { count, plural } from "./dom.js";
 import { NOTATION, SEVERAL_LINES_A_PUZZLE, readSolveLinesResponse, solveLinesRequest } from "./protobuf.js";
 import {
   IN_FLIGHT,
+  MOST_ERRORS,
   MOST_BYTES,
   beginningOf,
   readingFailure,
@@ -26,9 +28,6 @@ import { inWorker } from "./workers.js";
 /** @typedef {import("./protobuf.js").BulkTask} BulkTask */
 /** @typedef {import("./slices.js").Beginning} Beginning */
 /** @typedef {import("./slices.js").Slice} Slice */
-
-/** The most errors that are listed. */
-const MOST_ERRORS = 100;
 
 /** The bytes of a file by which its format is detected. */
 const SAMPLE = 64_000;
@@ -52,23 +51,51 @@ let running = null;
 const ERROR = "error: ";
 
 /**
- * Solves a list.
+ * A list and how far it is solved, so that it can go on from there.
+ * @typedef {object} Job
+ * @property {string} name
+ * @property {BulkTask} task
+ * @property {Blob} text
+ * @property {Format} format
+ * @property {Beginning} beginning
+ * @property {number} answers
+ * @property {number} errors
+ * @property {string[]} errorLines
+ * @property {number} bytes the bytes of the next slice
+ * @property {{start: number, firstLine: number}} next where the next slice begins
+ */
+
+/** What was asked for last. @type {{file: File, task: BulkTask} | null} */
+let asked = null;
+
+/** The list, once its format is known. @type {Job | null} */
+let job = null;
+
+/**
+ * Reads the beginning of a list.
  * @param {File} file
  * @param {BulkTask} task
- * @param {AbortController} controller
+ * @param {AbortSignal} signal
+ * @returns {Promise<Job>}
  */
-async function solve(file, task, controller) {
-  const { signal } = controller;
-  if (file.size === 0) throw new CallError("malformed", `${file.name} is empty.`);
+async function begin(file, task, signal) {
+  const { name } = file;
+  if (file.size === 0) throw new CallError("malformed", `${name} is empty.`);
   const text = await textOf(file, signal);
-  const { format, beginning } = await withinLimits(() => detect(text, file.name, signal));
-  /** @type {string[]} */
-  const errorLines = [];
-  let answers = 0;
-  let errors = 0;
+  const { format, beginning } = await withinLimits(() => detect(text, name, signal));
   // What may have a puzzle on both sides of a cut is sent as a whole.
-  let bytes = SEVERAL_LINES_A_PUZZLE.has(format.notation) ? MOST_BYTES : FIRST_BYTES;
-  let next = { start: 0, firstLine: 1 };
+  const bytes = SEVERAL_LINES_A_PUZZLE.has(format.notation) ? MOST_BYTES : FIRST_BYTES;
+  const next = { start: 0, firstLine: 1 };
+  return { name, task, text, format, beginning, answers: 0, errors: 0, errorLines: [], bytes, next };
+}
+
+/**
+ * Solves a list from where it is.
+ * @param {Job} job
+ * @param {AbortSignal} signal
+ */
+async function solve(job, signal) {
+  const { text, format, beginning, task, errorLines } = job;
   let settled = performance.now();
   /**
    * Slices with their answers under way, in order.
@@ -79,38 +106,33 @@ async function solve(file, task, controller) {
     const first = waiting.shift();
     if (!first) return;
     const messages = await first.answer;
-    next = { start: first.slice.end, firstLine: first.slice.firstLine + first.slice.lines };
+    const { slice } = first;
+    job.next = { start: slice.end, firstLine: slice.firstLine + slice.lines };
     const took = performance.now() - settled;
     settled += took;
-    if (took < PACE.least) bytes = Math.min(bytes * GROWTH, MOST_BYTES);
-    else if (took > PACE.most) bytes = Math.max(Math.round(bytes / GROWTH), 1);
+    if (took < PACE.least) job.bytes = Math.min(job.bytes * GROWTH, MOST_BYTES);
+    else if (took > PACE.most) job.bytes = Math.max(Math.round(job.bytes / GROWTH), 1);
     const parts = [];
     for (const message of messages) {
       const response = readSolveLinesResponse(message);
       if (response.errors && errorLines.length < MOST_ERRORS) {
-        listErrors(response.lines, task, answers, errorLines);
+        listErrors(response.lines, task, job.answers, errorLines);
       }
-      answers += response.answers;
-      errors += response.errors;
+      job.answers += response.answers;
+      job.errors += response.errors;
       parts.push(response.lines);
     }
-    const lines = new Blob(parts);
-    self.postMessage({
-      type: "answers",
-      lines,
-      answers,
-      errors,
-      errorLines,
-      bytes: first.slice.end,
-      all: text.size,
-    });
+    const { answers, errors } = job;
+    const [lines, line] = [new Blob(parts), job.next.firstLine - 1];
+    const share = slice.end / text.size;
+    self.postMessage({ type: "answers", lines, answers, errors, errorLines, line, share });
   };
   // A heading is in the first slice, whatever stands above it.
   const wanted = (/** @type {number} */ start) =>
-    start === 0 ? Math.min(beginning.end + bytes, MOST_BYTES) : bytes;
+    start === 0 ? Math.min(beginning.end + job.bytes, MOST_BYTES) : job.bytes;
   await withinLimits(async () => {
     waiting.length = 0;
-    for await (const slice of slicesOf(text, wanted, next)) {
+    for await (const slice of slicesOf(text, wanted, job.next)) {
       signal.throwIfAborted();
       if (!(slice.start === 0 && slice.isLast)) refuseParts(format.notation);
       const answer = answersTo(slice, format, beginning, task, signal);
@@ -121,7 +143,6 @@ async function solve(file, task, controller) {
     }
     while (waiting.length) await settle();
   });
-  self.postMessage({ type: "done" });
 }
 
 /**
@@ -220,18 +241,29 @@ function errorOf(line, task, number) {
   return at < 0 ? "" : line.slice(at + ERROR.length);
 }
 
+/** The codes of errors that another attempt does not mend. */
+const LASTING = ["malformed", "invalid_argument", "internal"];
+
 inWorker(async (message) => {
   if (message.type === "stop") {
     running?.abort();
     return;
   }
+  if (message.type === "solve") {
+    asked = message;
+    job = null;
+  }
+  if (!asked) return;
   const controller = (running = new AbortController());
   try {
-    await solve(message.file, message.task, controller);
+    job ??= await begin(asked.file, asked.task, controller.signal);
+    await solve(job, controller.signal);
+    self.postMessage({ type: "done" });
   } catch (error) {
     const isStopped = error instanceof DOMException && error.name === "AbortError";
     controller.abort();
-    const text = readingFailure(error, message.file.name);
-    self.postMessage({ type: "failure", isStopped, message: text });
+    const canContinue = isStopped || (error instanceof CallError && !LASTING.includes(error.code));
+    const text = readingFailure(error, asked.file.name);
+    self.postMessage({ type: "failure", isStopped, canContinue, message: text });
   }
 });

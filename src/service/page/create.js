@@ -1,16 +1,20 @@
 /** New puzzles: the dialog with the wishes, and the call that makes one. */
 
 import { CallError, stream } from "./api.js";
-import { button, byId, wholeNumber } from "./dom.js";
+import { button, byId, make, wholeNumber } from "./dom.js";
 import { LETTERS, valuesOf } from "./grid.js";
 import { emptyBoard, puzzle } from "./history.js";
 import * as page from "./page.js";
 import { run } from "./task.js";
+import { techniques } from "./techniques.js";
 
 const dialog = byId("create-dialog", HTMLDialogElement);
 const order = byId("create-order", HTMLSelectElement);
 const clues = byId("create-clues", HTMLInputElement);
 const seed = byId("create-seed", HTMLInputElement);
+const least = byId("create-least", HTMLInputElement);
+const most = byId("create-most", HTMLInputElement);
+const technique = byId("create-technique", HTMLSelectElement);
 const error = byId("create-error", HTMLElement);
 const go = button("create-go");
 
@@ -25,21 +29,31 @@ function stop() {
   calling = new AbortController();
 }
 
+/**
+ * Says that a field is wrong, and leads there.
+ * @param {HTMLInputElement} field
+ * @param {string} what
+ */
+function wrong(field, what) {
+  error.textContent = what;
+  field.focus();
+  return null;
+}
+
 /** The request of the form, or null if a field is wrong. */
 function request() {
-  const most = Number(order.value) ** 4;
-  clues.max = String(most);
+  const cells = Number(order.value) ** 4;
+  clues.max = String(cells);
   if (clues.value !== "" || clues.validity.badInput) {
     if (wholeNumber(clues) === null) {
-      error.textContent = `Clues are a whole number from 0 to ${most}.`;
-      clues.focus();
-      return null;
+      return wrong(clues, `Clues are a whole number from 0 to ${cells}.`);
     }
   }
   if (!seed.checkValidity() || BigInt(seed.value) > MOST_SEED) {
-    error.textContent = `The seed is a whole number from 0 to ${MOST_SEED.toLocaleString("en-US")}.`;
-    seed.focus();
-    return null;
+    return wrong(seed, `The seed is a whole number from 0 to ${MOST_SEED.toLocaleString("en-US")}.`);
+  }
+  for (const field of [least, most]) {
+    if (!field.checkValidity()) return wrong(field, "Ratings are 1.0 to 20.0, with at most one decimal.");
   }
   return {
     order: Number(order.value),
@@ -48,6 +62,9 @@ function request() {
     difficulty: byId("create-difficulty", HTMLSelectElement).value,
     ...(clues.value ? { clues: Number(clues.value) } : {}),
     ...(seed.value ? { seed: seed.value } : {}),
+    ...(least.value ? { leastRatingTenths: Math.round(10 * least.valueAsNumber) } : {}),
+    ...(most.value ? { mostRatingTenths: Math.round(10 * most.valueAsNumber) } : {}),
+    ...(technique.value ? { technique: technique.value } : {}),
   };
 }
 
@@ -83,14 +100,28 @@ async function create() {
   }
 }
 
+/** Offers the techniques, once they are known. */
+async function offerTechniques() {
+  if (technique.options.length > 1) return;
+  const all = await techniques();
+  technique.append(
+    ...all.map(({ name, title, ratingTenths }) =>
+      make("option", { value: name }, `${title}, ${(ratingTenths / 10).toFixed(1)}`),
+    ),
+  );
+}
+
 /** Wires the controls. */
 export function start() {
   button("create").addEventListener("click", () => {
     error.textContent = "";
+    offerTechniques();
     dialog.showModal();
   });
   order.addEventListener("change", () => (clues.max = String(Number(order.value) ** 4)));
-  byId("create-form", HTMLFormElement).addEventListener("submit", (event) => {
+  const form = byId("create-form", HTMLFormElement);
+  form.addEventListener("input", () => (error.textContent = ""));
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
     const fail = (/** @type {string} */ message) => (error.textContent = message);
     run(go, create, { fail, outlivesBoard: true });
@@ -98,7 +129,7 @@ export function start() {
   button("create-cancel").addEventListener("click", () => dialog.close());
   button("create-empty").addEventListener("click", () => {
     dialog.close();
-    page.load(emptyBoard(Number(order.value)), "Enter the clues, then choose “Use entries as clues”.");
+    page.load(emptyBoard(Number(order.value)), "Enter the clues cell by cell, 0 or . for a blank. Then solve, rate or play the puzzle.");
     page.board.focus();
   });
   dialog.addEventListener("close", stop);

@@ -18,9 +18,6 @@
 
 /** The kind of a house on the wire. @typedef {"KIND_ROW" | "KIND_COLUMN" | "KIND_BOX"} HouseKind */
 
-/** The orders that puzzles have. */
-export const ORDERS = [1, 2, 3, 4, 5];
-
 /** The characters of the alphabet `letters`, which the page uses for all calls. */
 export const LETTERS = [..."123456789ABCDEFGHIJKLMNOP"];
 
@@ -57,14 +54,6 @@ export function shapeOf(order) {
   const shape = { order, side, cells, houses, housesOf, peers };
   shapes.set(order, shape);
   return shape;
-}
-
-/**
- * The order of puzzles with this many cells, or 0 if there is none.
- * @param {number} cells
- */
-export function orderOfCells(cells) {
-  return ORDERS.find((order) => order ** 4 === cells) ?? 0;
 }
 
 /**

@@ -10,10 +10,11 @@ import { call } from "./api.js";
 import { button, byId, make } from "./dom.js";
 import { LETTERS, candidatesOf, cellsOfHouse, indexOf, nameOfHouse, textOf } from "./grid.js";
 import { enter } from "./history.js";
-import { clearLinks, drawLinks } from "./links.js";
+import { clearLinks, drawLinks, listLinks } from "./links.js";
 import * as page from "./page.js";
-import { ownFormat } from "./play.js";
+import { ownFormat } from "./solution.js";
 import { run } from "./task.js";
+import { techniques } from "./techniques.js";
 
 /** @typedef {import("./history.js").Position} Position */
 /** @typedef {import("./page.js").Decoration} Decoration */
@@ -31,6 +32,7 @@ import { run } from "./task.js";
  * @property {number} digit
  * @property {boolean} [isOn]
  * @property {number[]} [parents]
+ * @property {string} [reason]
  */
 
 /**
@@ -62,32 +64,20 @@ import { run } from "./task.js";
  * @property {string} [message]
  */
 
-/** Sentences about techniques that everybody meets, for the second stage. @type {Record<string, string>} */
-const TECHNIQUES = {
-  "last cell": "a last cell. One cell of the house is blank.",
-  "hidden single": "a hidden single. A digit fits only one cell of the house.",
-  "naked single": "a naked single. Only one digit fits the cell.",
-  pointing: "pointing. A digit of a box is confined to one row or column.",
-  claiming: "claiming. A digit of a row or column is confined to one box.",
-  "naked pair": "a naked pair. Two cells of a house have the same two candidates.",
-  "hidden pair": "a hidden pair. Two digits of a house have the same two places.",
-  "X-wing": "an X-wing. A digit has the same two places in two rows or columns.",
-  "XY-wing": "an XY-wing. A cell of two candidates sees two others of two.",
-};
-
 const box = byId("hint-box", HTMLElement);
 const list = byId("hint-stages", HTMLOListElement);
+const chains = byId("hint-chains", HTMLElement);
 const more = button("hint-more");
 const apply = button("hint-apply");
 
-/** The hint on the screen, and how many stages of it. @type {{hint: Hint, stage: number} | null} */
+/** The hint on the screen, what its technique is, and how many stages of it. @type {{hint: Hint, about: string, stage: number} | null} */
 let shown = null;
 
 /**
  * The candidates of a position that are not taken away, as the server reads them.
  * @param {Position} position
  */
-export function pencilMarksOf({ shape, values, struck }) {
+function pencilMarksOf({ shape, values, struck }) {
   const candidates = candidatesOf(shape, values);
   let text = "";
   for (let cell = 0; cell < shape.cells; cell++) {
@@ -115,7 +105,7 @@ function nextStep(position, signal) {
  * Whether no technique led to a step.
  * @param {Step} step
  */
-export function isSearch(step) {
+function isSearch(step) {
   return step.technique === "search";
 }
 
@@ -130,7 +120,7 @@ export function sentenceOf({ step, message }, { symbols }) {
   const digits = new Set(named.map(({ digit }) => digit));
   const others = [...digits].filter((digit) => symbols[digit - 1] !== String(digit));
   const notes = others.map((digit) => `${digit} is written ${symbols[digit - 1]}`);
-  return notes.length ? `${text} On this board ${notes.join(", ")}.` : text;
+  return page.named(notes.length ? `${text} On this board ${notes.join(", ")}.` : text);
 }
 
 /**
@@ -171,25 +161,28 @@ export function colorsOf(step, { shape }) {
 /** @param {Step} step */
 function firstStage(step) {
   if (isSearch(step)) return "No technique is left: the next step takes a search.";
-  if (step.lookAt) return step.lookAt;
+  if (step.lookAt) return page.named(step.lookAt);
   const house = nameOfHouse(step.house);
   return house ? `Look at ${house}.` : "Look for a cell with only one candidate.";
 }
 
-/** @param {Step} step */
-function secondStage(step) {
+/**
+ * @param {Step} step
+ * @param {string} about what its technique is
+ */
+function secondStage(step, about) {
   if (isSearch(step)) return "No technique applies. A search found a cell and its digit.";
-  const rating = step.ratingTenths ? ` It is rated ${(step.ratingTenths / 10).toFixed(1)}.` : "";
-  return `The technique is ${TECHNIQUES[step.technique] ?? `${step.technique}.`}${rating}`;
+  const rating = step.ratingTenths ? `, rated ${(step.ratingTenths / 10).toFixed(1)}` : "";
+  return `The technique is ${step.technique}${rating}. ${about}`.trim();
 }
 
 function show() {
   if (!shown) return;
-  const { hint, stage } = shown;
+  const { hint, about, stage } = shown;
   const now = page.position();
   const { step } = hint;
   if (!step) return;
-  const sentences = [firstStage(step), secondStage(step), sentenceOf(hint, now)].slice(0, stage);
+  const sentences = [firstStage(step), secondStage(step, about), sentenceOf(hint, now)].slice(0, stage);
   for (const sentence of sentences.slice(list.children.length)) list.append(make("li", {}, sentence));
   more.hidden = stage >= 3;
   apply.hidden = stage < 3;
@@ -205,8 +198,12 @@ function show() {
     colors.candidates = left.map((bits, cell) => bits & ~now.struck[cell]);
   }
   page.decorate(colors);
-  if (stage === 3) drawLinks(now.shape, step);
-  else clearLinks();
+  chains.hidden = true;
+  clearLinks();
+  if (stage === 3) {
+    drawLinks(now.shape, step);
+    listLinks(chains, step, now.symbols);
+  }
   const cell = indexOf(now.shape, (step.placements?.[0] ?? step.eliminations?.[0])?.cell);
   if (stage === 3 && cell >= 0) {
     page.board.select(cell);
@@ -227,7 +224,7 @@ function tell({ stuck, finished, error, message }) {
     }
     page.decorate(colors);
   }
-  page.say(message || error?.message || "", finished ? "good" : "bad");
+  page.say(page.named(message || error?.message || ""), finished ? "good" : "bad");
 }
 
 function close() {
@@ -241,8 +238,11 @@ function close() {
 async function ask(signal) {
   const now = page.position();
   const hint = await nextStep(now, signal);
-  if (!hint.step) return tell(hint);
-  shown = { hint, stage: 1 };
+  const { step } = hint;
+  if (!step) return tell(hint);
+  const technique = (await techniques()).find(({ name }) => name === step.name);
+  signal.throwIfAborted();
+  shown = { hint, about: technique?.about ?? "", stage: 1 };
   page.say("");
   show();
 }
@@ -278,13 +278,15 @@ function put() {
 function strike(position, gone) {
   const struck = position.struck.slice();
   const marks = position.marks.slice();
+  const centre = position.centre.slice();
   for (const { cell, digit } of gone) {
     const index = indexOf(position.shape, cell);
     if (index < 0) continue;
     struck[index] |= 1 << (digit - 1);
     marks[index] &= ~(1 << (digit - 1));
+    centre[index] &= ~(1 << (digit - 1));
   }
-  return { ...position, struck, marks };
+  return { ...position, struck, marks, centre };
 }
 
 /** Wires the controls. */
@@ -299,4 +301,8 @@ export function start() {
     button("hint").focus();
   });
   page.onChange(close);
+  page.onNames(() => {
+    list.replaceChildren();
+    show();
+  });
 }

@@ -19,9 +19,13 @@ import { LETTERS, shapeOf } from "./grid.js";
  * @property {Uint8Array} clues
  * @property {Uint8Array} values clues and entries
  * @property {Uint8Array} given 1 for entries of the program, such as those of a solution
- * @property {Uint32Array} marks pencil marks by hand, as bits
+ * @property {Uint32Array} marks corner marks, which are made by hand, as bits
+ * @property {Uint32Array} centre centre marks, which are made by hand, as bits
  * @property {Uint32Array} struck automatic pencil marks that were taken away by hand, as bits
+ * @property {Uint8Array} colors the colours of cells, by number, 0 for none
  */
+
+/** The layers of marks that are made by hand. @typedef {"marks" | "centre" | "struck"} Layer */
 
 /** The most positions that are kept. */
 const MOST_POSITIONS = 2_000;
@@ -45,7 +49,9 @@ export function puzzle(order, clues, title, symbols = LETTERS.slice(0, order * o
     values: clues.slice(),
     given: new Uint8Array(shape.cells),
     marks: new Uint32Array(shape.cells),
+    centre: new Uint32Array(shape.cells),
     struck: new Uint32Array(shape.cells),
+    colors: new Uint8Array(shape.cells),
   };
 }
 
@@ -73,45 +79,68 @@ export function enter(position, cell, value, isGiven = false) {
   const given = position.given.slice();
   values[cell] = value;
   given[cell] = value && isGiven ? 1 : 0;
-  let { marks } = position;
+  const next = { ...position, values, given };
   const bit = value ? 1 << (value - 1) : 0;
-  if (value && shape.peers[cell].some((peer) => marks[peer] & bit)) {
-    marks = marks.slice();
-    for (const peer of shape.peers[cell]) marks[peer] &= ~bit;
+  for (const layer of /** @type {const} */ (["marks", "centre"])) {
+    if (!shape.peers[cell].some((peer) => position[layer][peer] & bit)) continue;
+    next[layer] = position[layer].slice();
+    for (const peer of shape.peers[cell]) next[layer][peer] &= ~bit;
   }
-  return { ...position, values, given, marks };
+  return next;
 }
 
 /**
- * Puts a pencil mark into a blank cell, or takes it away.
+ * Puts a pencil mark into blank cells, or takes it away where all of them have it.
  * @param {Position} position
- * @param {number} cell
+ * @param {number[]} cells
  * @param {number} value
- * @param {boolean} automatic whether the automatic marks are shown
+ * @param {Layer} layer
  * @returns {Position}
  */
-export function toggleMark(position, cell, value, automatic) {
-  if (position.values[cell] || value < 1 || value > position.shape.side) return position;
-  const layer = automatic ? "struck" : "marks";
+export function toggleMark(position, cells, value, layer) {
+  const blank = cells.filter((cell) => !position.values[cell]);
+  if (!blank.length || value < 1 || value > position.shape.side) return position;
+  const bit = 1 << (value - 1);
   const bits = position[layer].slice();
-  bits[cell] ^= 1 << (value - 1);
+  const haveAll = blank.every((cell) => bits[cell] & bit);
+  for (const cell of blank) bits[cell] = haveAll ? bits[cell] & ~bit : bits[cell] | bit;
   return { ...position, [layer]: bits };
 }
 
 /**
- * Blanks a cell: its entry, or else its pencil marks.
+ * Colours cells, or takes the colour away where all of them have it.
  * @param {Position} position
- * @param {number} cell
+ * @param {number[]} cells
+ * @param {number} color
  * @returns {Position}
  */
-export function erase(position, cell) {
-  if (position.clues[cell]) return position;
-  if (position.values[cell]) return enter(position, cell, 0);
-  if (!position.marks[cell] && !position.struck[cell]) return position;
-  const marks = position.marks.slice();
-  const struck = position.struck.slice();
-  marks[cell] = struck[cell] = 0;
-  return { ...position, marks, struck };
+export function toggleColor(position, cells, color) {
+  const colors = position.colors.slice();
+  const haveAll = cells.every((cell) => colors[cell] === color);
+  for (const cell of cells) colors[cell] = haveAll ? 0 : color;
+  return { ...position, colors };
+}
+
+/**
+ * Blanks cells: their entries, or else their pencil marks, or else their colours.
+ * @param {Position} position
+ * @param {number[]} cells
+ * @returns {Position} the same if there is nothing to blank
+ */
+export function erase(position, cells) {
+  const { clues, values } = position;
+  const entered = cells.filter((cell) => values[cell] && !clues[cell]);
+  if (entered.length) return entered.reduce((next, cell) => enter(next, cell, 0), position);
+  const layers = /** @type {const} */ (["marks", "centre", "struck"]);
+  const marked = cells.filter((cell) => !values[cell] && layers.some((layer) => position[layer][cell]));
+  const painted = cells.filter((cell) => position.colors[cell]);
+  if (!marked.length) return painted.length ? toggleColor(position, painted, 0) : position;
+  const next = { ...position };
+  for (const layer of layers) {
+    next[layer] = position[layer].slice();
+    for (const cell of marked) next[layer][cell] = 0;
+  }
+  return next;
 }
 
 /**
@@ -148,8 +177,9 @@ export function withSolution(position, solution) {
  * Whether anything differs from the puzzle as it was loaded.
  * @param {Position} position
  */
-export function isTouched({ clues, values, marks, struck }) {
-  return values.some((value, cell) => value !== clues[cell]) || marks.some(Boolean) || struck.some(Boolean);
+export function isTouched({ clues, values, marks, centre, struck, colors }) {
+  const isEntered = values.some((value, cell) => value !== clues[cell]);
+  return isEntered || [marks, centre, struck, colors].some((list) => list.some(Boolean));
 }
 
 /** The lists of a position. */
@@ -158,7 +188,9 @@ const LISTS = {
   values: Uint8Array,
   given: Uint8Array,
   marks: Uint32Array,
+  centre: Uint32Array,
   struck: Uint32Array,
+  colors: Uint8Array,
 };
 
 /**

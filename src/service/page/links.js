@@ -1,10 +1,11 @@
 /**
  * Links of chains, drawn over the board: a solid line to a candidate that follows, a dashed one to
- * a candidate that is excluded.
+ * a candidate that is excluded. And as a list, because those of long chains would hide the board.
  */
 
-import { byId } from "./dom.js";
+import { byId, make, plural } from "./dom.js";
 import { indexOf } from "./grid.js";
+import { named } from "./page.js";
 
 /** @typedef {import("./grid.js").Shape} Shape */
 /** @typedef {import("./hint.js").Step} Step */
@@ -22,6 +23,30 @@ const grid = byId("board", HTMLElement);
 /** Takes the links away. */
 export function clearLinks() {
   grid.querySelector(".links")?.remove();
+}
+
+/**
+ * Lists the chains of a step, link by link; hides the list of a step without.
+ * @param {HTMLElement} list
+ * @param {Step} step
+ * @param {readonly string[]} symbols
+ */
+export function listLinks(list, { chains = [] }, symbols) {
+  const links = chains.reduce((sum, { implications = [] }) => sum + implications.length, 0);
+  list.hidden = links === 0;
+  /** @param {import("./hint.js").WireImplication} link */
+  const wordsOf = ({ cell, digit, isOn, parents = [], reason }) => {
+    const what = `(${cell.row}, ${cell.column}) ${isOn ? "is" : "is not"} ${symbols[digit - 1]}`;
+    const by = parents.length ? `by ${parents.map((parent) => parent + 1).join(", ")}` : "assumed";
+    return named(`${what}: ${reason ? `${reason}, ` : ""}${by}`);
+  };
+  const items = chains.map(({ implications = [] }, at) => {
+    const label = `Chain ${at + 1}`;
+    const links = implications.map((link) => make("li", {}, wordsOf(link)));
+    return make("ol", { tabindex: "0", "aria-label": label }, ...links);
+  });
+  const title = `${plural(chains.length, "chain")} of ${plural(links, "statement")}`;
+  list.replaceChildren(make("summary", {}, title), ...items);
 }
 
 /**

@@ -1,14 +1,15 @@
 /**
  * Opening puzzle files and data sets of the server, and choosing a puzzle by its number.
  *
- * A file is read by a worker. It takes the place of what was open only when all of its puzzles are
- * known to be well formed.
+ * A file is read by a worker. It takes the place of what was open once all of it has been validated
+ * and a good puzzle found; the bad ones are listed.
  */
 
 import { CallError, call } from "./api.js";
 import { button, byId, count, make, plural, wholeNumber } from "./dom.js";
 import { symbolsOf, valuesOf } from "./grid.js";
 import { puzzle } from "./history.js";
+import { forget, keep, kept } from "./kept.js";
 import * as page from "./page.js";
 import { isAbort, messageOf } from "./task.js";
 import { startWorker } from "./workers.js";
@@ -19,14 +20,21 @@ import { startWorker } from "./workers.js";
  * @property {string} puzzle
  * @property {number} order
  * @property {string} [alphabet]
+ * @property {number} number from 0
+ * @property {number | string} line
  */
+
+/** Where to look instead of a bad puzzle. @typedef {import("./reader.js").Instead} Instead */
 
 /**
  * What is open.
  * @typedef {object} Source
  * @property {string} name
  * @property {number} puzzles
- * @property {(number: number) => Promise<Found>} get a puzzle by its number, from 0, and end
+ * @property {number} bad the bad ones among them
+ * @property {string[]} errors the sentences of the first of these
+ * @property {boolean} isDataset
+ * @property {(number: number, instead?: Instead) => Promise<Found>} get a puzzle by its number, from 0, and end
  *   an earlier call
  */
 
@@ -41,7 +49,7 @@ let at = 0;
 
 /**
  * Where puzzles that were loaded come from, by their clues.
- * @type {WeakMap<Uint8Array, {from: Source, number: number}>}
+ * @type {WeakMap<Uint8Array, {from: Source, number: number, line: number}>}
  */
 const origins = new WeakMap();
 
@@ -60,6 +68,7 @@ const opening = byId("opening", HTMLElement);
 const openingProgress = byId("opening-progress", HTMLProgressElement);
 const openingText = byId("opening-text", HTMLElement);
 const datasets = byId("datasets", HTMLSelectElement);
+const badList = byId("bad-list", HTMLOListElement);
 
 /** @type {Worker | null} */
 let worker = null;
@@ -110,9 +119,9 @@ export async function openFile(file) {
     if (mine === openings) opening.hidden = false;
   }, PATIENCE);
   try {
-    const { puzzles, first } = await askWorker({ type: "open", file });
-    const get = (/** @type {number} */ number) => askWorker({ type: "get", number });
-    if (mine === openings) use({ name: file.name, puzzles, get }, first, 0);
+    const { first, ...read } = await askWorker({ type: "open", file });
+    const get = (/** @type {number} */ number, instead = {}) => askWorker({ type: "get", number, ...instead });
+    if (mine === openings) use({ name: file.name, isDataset: false, get, ...read }, first);
   } catch (error) {
     if (mine === openings && !isAbort(error)) page.fail(messageOf(error));
   } finally {
@@ -122,57 +131,102 @@ export async function openFile(file) {
 }
 
 /**
- * Opens a data set and shows its first puzzle.
+ * A data set as a source of puzzles.
  * @param {string} name
+ * @returns {Source}
  */
-async function openDataset(name) {
+function dataset(name) {
   let getting = new AbortController();
-  const get = async (/** @type {number} */ number) => {
+  /** @type {Source} */
+  const own = { name, puzzles: 0, bad: 0, errors: [], isDataset: true, get };
+  async function get(/** @type {number} */ number) {
     getting.abort();
     getting = new AbortController();
     const { signal } = getting;
     const found = await call("GetPuzzle", { name, index: String(number + 1) }, { signal });
-    return { ...found, alphabet: found.format?.alphabet };
-  };
+    own.puzzles = Number(found.count);
+    return { ...found, number, alphabet: found.format?.alphabet };
+  }
+  return own;
+}
+
+/**
+ * Opens a data set and shows one of its puzzles.
+ * @param {string} name
+ * @param {number} [number] from 0
+ * @param {(found: Found) => boolean} [isWanted] whether it is the right one
+ * @returns {Promise<boolean>} whether it was
+ */
+export async function openDataset(name, number = 0, isWanted = () => true) {
   const mine = ++openings;
   // A file that is being read is obsolete now.
   worker?.postMessage({ type: "cancel" });
   opening.hidden = true;
-  page.say(`Opening ${name}…`);
+  const next = dataset(name);
+  const first = await next.get(number).catch((error) => {
+    if (mine === openings) throw error;
+  });
+  if (!first || mine !== openings || !isWanted(first)) return false;
+  use(next, first);
+  return true;
+}
+
+/** Opens the data set again that was open before a reload, if the board has a puzzle of it. */
+async function reopen() {
+  const { name, number } = JSON.parse(kept("dataset") ?? "{}");
+  if (!name || source) return;
+  const before = dataset(name);
+  const { clues } = page.position();
   try {
-    const first = await get(0);
-    if (mine === openings) use({ name, puzzles: Number(first.count), get }, first, 0);
+    const found = await before.get(number);
+    const cells = valuesOf(found.puzzle, symbolsOf(found.alphabet, found.order));
+    if (source || String(cells) !== String(clues)) return;
+    origins.set(clues, { from: before, number, line: Number(found.line) });
+    take(before);
   } catch (error) {
-    if (mine === openings) page.fail(messageOf(error));
+    // It is gone, which whoever wants it finds in the list.
+    console.debug(error);
   }
 }
 
 /**
- * Takes a source that is known to be good.
+ * Takes a source of which a puzzle is known, and shows what it is.
  * @param {Source} next
- * @param {Found} first
- * @param {number} number
  */
-function use(next, first, number) {
+function take(next) {
   source = next;
   bar.hidden = next.puzzles < 2;
   byId("source-name", HTMLElement).textContent = next.name;
   byId("number-range", HTMLElement).textContent = `Puzzle 0 to ${count(next.puzzles - 1)}`;
   field.max = String(next.puzzles - 1);
-  show(first, number);
-  page.say(`${next.name} is open: ${plural(next.puzzles, "puzzle")}.`);
+  byId("bad", HTMLElement).hidden = next.bad === 0;
+  const all = plural(next.bad, "bad puzzle");
+  const isCut = next.errors.length < next.bad;
+  byId("bad-title", HTMLElement).textContent = isCut ? `The first ${next.errors.length} of ${all}` : all;
+  badList.replaceChildren(...next.errors.map((sentence) => make("li", {}, sentence)));
+  boardChanged();
 }
 
 /**
- * @param {Found} found
- * @param {number} number
+ * Takes a source that is known to be good, and shows a puzzle of it.
+ * @param {Source} next
+ * @param {Found} first
  */
-function show(found, number) {
+function use(next, first) {
+  take(next);
+  show(first);
+  const bad = next.bad ? `, ${count(next.bad)} of them bad` : "";
+  page.say(`${next.name} is open: ${plural(next.puzzles, "puzzle")}${bad}.`);
+}
+
+/** @param {Found} found */
+function show(found) {
   if (!source) return;
+  const { number } = found;
   const symbols = symbolsOf(found.alphabet, found.order);
   const title = source.puzzles > 1 ? `${source.name}, puzzle ${count(number)}` : source.name;
   const next = puzzle(found.order, valuesOf(found.puzzle, symbols), title, symbols);
-  origins.set(next.clues, { from: source, number });
+  origins.set(next.clues, { from: source, number, line: Number(found.line) });
   page.load(next, "");
 }
 
@@ -182,6 +236,9 @@ function boardChanged() {
   const isOpen = origin !== undefined && origin.from === source;
   if (isOpen) at = origin.number;
   field.value = isOpen ? String(at) : "";
+  byId("number-line", HTMLElement).textContent = isOpen ? `line ${count(origin.line)}` : "";
+  if (isOpen && source?.isDataset) keep("dataset", JSON.stringify({ name: source.name, number: at }));
+  else forget("dataset");
   drawButtons();
 }
 
@@ -194,8 +251,9 @@ function drawButtons() {
 /**
  * Shows a puzzle of what is open.
  * @param {number} number from 0
+ * @param {Instead} [instead]
  */
-async function choose(number) {
+async function choose(number, instead) {
   if (!source || number < 0 || number >= source.puzzles) return;
   const from = source;
   const mine = ++choices;
@@ -204,8 +262,8 @@ async function choose(number) {
   drawButtons();
   const end = page.sayMeanwhile(`Opening puzzle ${count(number)}…`);
   try {
-    const found = await from.get(number);
-    if (source === from && mine === choices) show(found, number);
+    const found = await from.get(number, instead);
+    if (source === from && mine === choices) show(found);
   } catch (error) {
     if (isAbort(error)) return;
     boardChanged();
@@ -227,7 +285,7 @@ export async function listDatasets() {
       pageToken = answer.nextPageToken ?? "";
     } while (pageToken);
     datasets.replaceChildren(
-      make("option", { value: "" }, "Choose…"),
+      make("option", { value: "" }, "Data set…"),
       ...names.map((name) => make("option", { value: name }, name)),
     );
     byId("datasets-label", HTMLElement).hidden = names.length === 0;
@@ -254,9 +312,12 @@ export function start() {
     const name = datasets.value;
     // The same one can be chosen again, such as after a failure.
     datasets.value = "";
-    if (name) openDataset(name);
+    if (!name) return;
+    page.say(`Opening ${name}…`);
+    openDataset(name).catch((error) => isAbort(error) || page.fail(messageOf(error)));
   });
   page.onChange(boardChanged);
+  reopen();
   field.addEventListener("change", () => {
     const number = wholeNumber(field);
     if (number !== null) {
@@ -271,17 +332,17 @@ export function start() {
   const previous = button("previous");
   const next = button("next");
   previous.addEventListener("click", () => {
-    choose(at - 1);
+    choose(at - 1, { steps: [-1] });
     if (previous.disabled) next.focus();
   });
   next.addEventListener("click", () => {
-    choose(at + 1);
+    choose(at + 1, { steps: [1] });
     if (next.disabled) previous.focus();
   });
   button("random").addEventListener("click", () => {
     if (!source) return;
     // Another one than the one shown.
     const other = Math.floor(Math.random() * (source.puzzles - 1));
-    choose(other < at ? other : other + 1);
+    choose(other < at ? other : other + 1, { steps: [1, -1], except: at });
   });
 }

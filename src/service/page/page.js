@@ -5,11 +5,23 @@
  * and tells whoever listens that the board has changed.
  */
 
-import { Board, KIND, MARK } from "./board.js";
+import { Board, COLORS, KIND, MARK } from "./board.js";
 import { byId, count, plural } from "./dom.js";
 import { candidatesOf, conflictsOf } from "./grid.js";
-import { History, emptyBoard, enter, erase, isTouched, packed, toggleMark, unpacked } from "./history.js";
+import {
+  History,
+  asPuzzle,
+  emptyBoard,
+  enter,
+  erase,
+  isTouched,
+  packed,
+  toggleColor,
+  toggleMark,
+  unpacked,
+} from "./history.js";
 import { forget, keep, kept } from "./kept.js";
+import { knownSolution } from "./solution.js";
 import { boardChanged } from "./task.js";
 
 /** @typedef {import("./history.js").Position} Position */
@@ -24,12 +36,20 @@ import { boardChanged } from "./task.js";
  * @property {Uint32Array} [candidates] pencil marks instead of those that the board shows
  */
 
+/** What keys and the pad put into cells. @typedef {"digits" | "marks" | "centre" | "colors"} Entry */
+
 /** What a person has chosen, kept for the tab. */
 export const settings = {
-  pencil: false,
+  entry: /** @type {Entry} */ ("digits"),
   automatic: kept("automatic") === "true",
   mistakes: kept("mistakes") === "true",
+  timed: kept("timed") !== "false",
+  short: kept("short") === "true",
 };
+
+/** The entry to which the space bar changes from digits. @type {Entry} */
+let lastMarks = "marks";
+
 
 let history = new History(emptyBoard(3));
 
@@ -55,6 +75,9 @@ const changeListeners = [];
 /** @type {(() => void)[]} */
 const drawListeners = [];
 
+/** @type {(() => void)[]} */
+const nameListeners = [];
+
 const view = byId("puzzle-view", HTMLElement);
 const frame = byId("frame", HTMLElement);
 const status = byId("status", HTMLElement);
@@ -64,9 +87,9 @@ const back = byId("back", HTMLButtonElement);
 /** The board. */
 export const board = new Board(byId("board", HTMLElement), {
   enter: enterValue,
-  erase: eraseSelected,
+  erase: eraseBack,
   undo,
-  togglePencil,
+  togglePencil: () => setEntry(lastMarks),
   leave: () => scene && showScene(null),
   select: () => afterDraw(),
 });
@@ -113,13 +136,23 @@ export function onDraw(listener) {
 }
 
 /**
+ * Calls a function after cells are to be named in another way.
+ * @param {() => void} listener
+ */
+export function onNames(listener) {
+  nameListeners.push(listener);
+}
+
+/**
  * Puts the next position on the board.
  * @param {Position} next
  */
 export function change(next) {
-  if (next === history.now) return;
+  const before = history.now;
+  if (next === before) return;
   history.push(next);
   changed();
+  if (next.values !== before.values) sayWhetherSolved();
 }
 
 /**
@@ -224,17 +257,22 @@ export function hasScene() {
 }
 
 /**
- * Enters a value into the selected cell, or marks it with the pencil.
+ * Enters a value into the selected cells, or marks or colours them; 0 leaves them blank.
  * @param {number} value
  */
 export function enterValue(value) {
   if (refuseEntry()) return;
   const now = history.now;
-  const cell = board.selected;
-  if (settings.pencil) change(toggleMark(now, cell, value, settings.automatic));
-  else {
-    change(enter(now, cell, value));
-    sayWhetherSolved();
+  const cells = board.selection;
+  const { entry } = settings;
+  if (value && entry === "colors") {
+    if (value <= COLORS.length) change(toggleColor(now, cells, value));
+  } else if (value && entry !== "digits") {
+    change(toggleMark(now, cells, value, settings.automatic ? "struck" : entry === "centre" ? entry : "marks"));
+  } else {
+    change(value ? cells.reduce((next, cell) => enter(next, cell, value), now) : erase(now, cells));
+    // A puzzle from paper is typed cell by cell.
+    if (!now.isPuzzle && cells.length === 1) board.advance(1);
   }
 }
 
@@ -247,9 +285,38 @@ function sayWhetherSolved() {
   else say(`Every cell is filled in, but ${plural(broken, "cell")} break the rules. Mark mistakes shows them.`, "bad");
 }
 
-/** Blanks the selected cell. */
+/** Blanks the selected cells, or the one before where a puzzle is typed. */
+function eraseBack() {
+  const { isPuzzle, values } = history.now;
+  if (!isPuzzle && !values[board.selected]) board.advance(-1);
+  eraseSelected();
+}
+
+/** Blanks the selected cells. */
 export function eraseSelected() {
-  if (!refuseEntry()) change(erase(history.now, board.selected));
+  if (!refuseEntry()) change(erase(history.now, board.selection));
+}
+
+/** Whether there is something to solve: a puzzle, or entries that can become one. */
+export function hasPuzzle() {
+  return history.now.isPuzzle || history.now.values.some(Boolean);
+}
+
+/**
+ * Makes the entries of a board without a puzzle its clues.
+ * @returns {boolean} whether the board has a puzzle now: entries that break a rule are none
+ */
+export function adopt() {
+  const now = history.now;
+  if (now.isPuzzle) return true;
+  const conflicts = conflictsOf(now.shape, now.values);
+  if (conflicts.some(Boolean)) {
+    decorate({ ...plainDecoration(), marks: conflicts.map((isBad) => (isBad ? MARK.CONFLICT : 0)) });
+    fail("The entries break a rule in the marked cells. Correct them, then try again.");
+    return false;
+  }
+  load(asPuzzle(now), "The entries are the clues now.");
+  return true;
 }
 
 function refuseEntry() {
@@ -259,20 +326,25 @@ function refuseEntry() {
   return scene !== null;
 }
 
-/** Changes between values and pencil marks. */
-export function togglePencil() {
-  settings.pencil = !settings.pencil;
+/**
+ * Changes what is entered, or back to digits.
+ * @param {Entry} entry
+ */
+export function setEntry(entry) {
+  if (entry !== "digits") lastMarks = entry;
+  settings.entry = settings.entry === entry ? "digits" : entry;
   draw();
 }
 
 /**
  * Sets a switch.
- * @param {"automatic" | "mistakes"} name
+ * @param {"automatic" | "mistakes" | "timed" | "short"} name
  * @param {boolean} isOn
  */
 export function setSwitch(name, isOn) {
   settings[name] = isOn;
   keep(name, String(isOn));
+  if (name === "short") for (const listener of nameListeners) listener();
   draw();
 }
 
@@ -300,16 +372,25 @@ export function sayMeanwhile(text) {
   const timer = setTimeout(() => say(text), PATIENCE);
   return () => {
     clearTimeout(timer);
-    if (status.textContent === text) say("");
+    unsay(text);
   };
 }
 
 /**
- * Says what went wrong.
+ * Takes back what is said, if it is this.
+ * @param {string | null} text
+ */
+export function unsay(text) {
+  if (status.textContent === text) say("");
+}
+
+/**
+ * Says what went wrong; an empty text takes that back.
  * @param {string} text
  */
 export function fail(text) {
-  say(text, "bad");
+  if (text) say(text, "bad");
+  else if (status.dataset.kind === "bad") say("");
 }
 
 /**
@@ -375,7 +456,7 @@ export function drawScene(next) {
 }
 
 /** The kinds of the cells of a position. @param {Position} position */
-export function kindsOf({ shape, clues, values, given }) {
+function kindsOf({ shape, clues, values, given }) {
   const kinds = new Uint8Array(shape.cells);
   for (let cell = 0; cell < kinds.length; cell++) {
     if (clues[cell]) kinds[cell] = KIND.CLUE;
@@ -385,13 +466,23 @@ export function kindsOf({ shape, clues, values, given }) {
 }
 
 /**
- * The pencil marks that the board shows.
+ * The automatic pencil marks that the board shows.
  * @param {Position} position
  */
-export function shownMarks({ shape, values, marks, struck }) {
-  if (!settings.automatic) return marks.map((bits, cell) => (values[cell] ? 0 : bits));
+export function automaticMarks({ shape, values, struck }) {
   const candidates = candidatesOf(shape, values);
   return candidates.map((bits, cell) => bits & ~struck[cell]);
+}
+
+/**
+ * A sentence with cells named as a person wants them.
+ * @param {string} sentence as of the server, such as `(3, 1) is 4`
+ */
+export function named(sentence) {
+  if (!settings.short) return sentence;
+  return sentence.replace(/\((\d+),\s(\d+)\)|Row (\d+), column (\d+)/g, (_, row, column, ...more) =>
+    row ? `r${row}c${column}` : `r${more[0]}c${more[1]}`,
+  );
 }
 
 /** Draws the board and what depends on it. */
@@ -402,7 +493,12 @@ export function draw() {
   } else {
     const marks = decoration ? decoration.marks.slice() : new Uint8Array(now.shape.cells);
     if (settings.mistakes) {
-      conflictsOf(now.shape, now.values).forEach((isBad, cell) => isBad && (marks[cell] |= MARK.CONFLICT));
+      const solution = knownSolution(now);
+      const right = solution?.isOnly ? solution.cells : null;
+      conflictsOf(now.shape, now.values).forEach((isBad, cell) => {
+        if (isBad) marks[cell] |= MARK.CONFLICT;
+        if (right && now.values[cell] && now.values[cell] !== right[cell]) marks[cell] |= MARK.WRONG;
+      });
     }
     board.draw({
       shape: now.shape,
@@ -410,7 +506,11 @@ export function draw() {
       values: now.values,
       kinds: kindsOf(now),
       marks,
-      candidates: decoration?.candidates ?? shownMarks(now),
+      candidates: decoration?.candidates ?? (settings.automatic ? automaticMarks(now) : undefined),
+      // What a step shows comes in the place of marks by hand.
+      corner: decoration?.candidates || settings.automatic ? undefined : now.marks,
+      centre: decoration?.candidates || settings.automatic ? undefined : now.centre,
+      colors: now.colors,
       colored: decoration?.colored ?? new Uint32Array(now.shape.cells),
       gone: decoration?.gone,
       isFixed: false,
@@ -425,7 +525,7 @@ export function draw() {
 
 function afterDraw() {
   // A cell of a scene changes too often to be read out, and is not the person's.
-  readout.textContent = scene ? "" : board.label;
+  readout.textContent = scene ? "" : named(board.label);
   for (const listener of drawListeners) listener();
 }
 

@@ -1,15 +1,13 @@
 /** Playing: the number pad, the tools, the switches, and the buttons that solve and check. */
 
 import { call } from "./api.js";
-import { MARK } from "./board.js";
-import { TEXT_FIELDS, button, byId, make } from "./dom.js";
-import { conflictsOf, textOf, valuesIn, valuesOf, LETTERS } from "./grid.js";
-import { asPuzzle, isTouched, restart, withSolution } from "./history.js";
+import { COLORS } from "./board.js";
+import { TEXT_FIELDS, button, byId, count, make, plural } from "./dom.js";
+import { textOf, valuesIn } from "./grid.js";
+import { erase, isTouched, restart, withSolution } from "./history.js";
 import * as page from "./page.js";
+import { ask, knownSolution, ownFormat, solutionOf } from "./solution.js";
 import { boardChanged, isBusy, run } from "./task.js";
-
-/** @typedef {import("./history.js").Position} Position */
-/** @typedef {import("./grid.js").Shape} Shape */
 
 /** The columns of the number pad, by order. */
 const PAD_COLUMNS = [0, 1, 4, 9, 8, 9];
@@ -20,67 +18,82 @@ const controls = {
   undo: button("undo"),
   redo: button("redo"),
   erase: button("erase"),
-  pencil: button("pencil"),
+  several: button("several"),
   zoom: button("zoom"),
   solve: button("solve"),
   check: button("check"),
   restart: button("restart"),
   adopt: button("adopt"),
+  mistakes: byId("mistakes", HTMLInputElement),
 };
+
+/** The buttons that change what is entered. @type {[HTMLButtonElement, page.Entry][]} */
+const entries = [
+  [button("pencil"), "marks"],
+  [button("centre"), "centre"],
+  [button("color"), "colors"],
+];
 
 /** What the pad was built for. */
 let padSymbols = "";
 
-/**
- * The format of texts that the page itself writes.
- * @param {Shape} shape
- */
-export function ownFormat(shape) {
-  return { notation: "NOTATION_LINES", alphabet: "letters", order: shape.order };
-}
-
-/**
- * Asks for a solution of the clues, whatever was entered.
- * @param {Position} position
- * @param {"QUESTION_FIRST" | "QUESTION_UNIQUE"} question
- * @param {AbortSignal} signal
- */
-async function ask({ shape, clues }, question, signal) {
-  const options = { ...ownFormat(shape), question };
-  const { answers } = await call("Solve", { options, puzzle: textOf(clues) }, { signal });
-  return /** @type {{solution?: string, error?: {code: string, message: string}}} */ (answers[0]);
-}
-
 /** @param {AbortSignal} signal */
 async function solve(signal) {
   const asked = page.position();
-  let answer = await ask(asked, "QUESTION_UNIQUE", signal);
-  let message = "Solved. There is no other solution.";
-  const code = answer.error?.code;
-  if (code === "ERROR_CODE_NOT_UNIQUE" || code === "ERROR_CODE_GAVE_UP") {
-    const reason = answer.error?.message ?? "";
-    answer = await ask(asked, "QUESTION_FIRST", signal);
-    message =
-      code === "ERROR_CODE_NOT_UNIQUE"
-        ? "This is one of several solutions."
-        : `This is a solution. Whether there are more is not known: ${reason}`;
-  }
-  if (answer.solution === undefined) {
-    page.fail(answer.error?.message ?? "The server gave no answer.");
-    return;
-  }
-  page.change(withSolution(asked, valuesOf(answer.solution, LETTERS)));
+  const { cells, message } = await solutionOf(asked, signal);
+  if (!cells) return page.fail(message);
+  page.change(withSolution(asked, cells));
   frame.scrollIntoView({ block: "nearest" });
   page.say(message, "good");
 }
 
 /** @param {AbortSignal} signal */
 async function check(signal) {
-  const { shape, values } = page.position();
-  const request = { options: ownFormat(shape), puzzle: textOf(values) };
-  const { grids } = await call("Check", request, { signal });
-  const grid = grids[0];
-  page.say(grid.message ?? grid.error?.message, grid.solved ? "good" : "bad");
+  const now = page.position();
+  const { shape, values, clues } = now;
+  if (values.every(Boolean)) {
+    const request = { options: ownFormat(shape), puzzle: textOf(values) };
+    const { grids } = await call("Check", request, { signal });
+    const grid = grids[0];
+    return page.say(grid.message ?? grid.error?.message, grid.solved ? "good" : "bad");
+  }
+  const { cells, isOnly, message } = await solutionOf(now, signal);
+  if (!cells) return page.fail(message);
+  const entries = values.reduce((sum, value, cell) => sum + Number(value !== clues[cell]), 0);
+  if (!isOnly) {
+    // Which of its solutions is meant shows in the entries.
+    const { solution } = await ask(shape, values, "QUESTION_FIRST", signal);
+    const several = "The puzzle has more than one solution";
+    if (solution === undefined) page.fail(`${several}, and none of them has these entries.`);
+    else page.say(`${several}${entries ? ", and one of them has these entries" : ""}.`, "good");
+    return;
+  }
+  const wrong = values.reduce((sum, value, cell) => sum + Number(value && value !== cells[cell]), 0);
+  const shown = page.settings.mistakes ? "" : " Mark mistakes shows which.";
+  const blanks = clues.reduce((sum, clue) => sum + Number(!clue), 0);
+  const filled = plural(entries, "filled-in cell");
+  if (wrong) page.fail(`Not right: ${count(wrong)} of ${filled} ${wrong === 1 ? "is" : "are"} wrong.${shown}`);
+  else if (entries) page.say(`Right so far: ${count(entries)} of ${plural(blanks, "cell")} filled in.`, "good");
+  else page.say("Nothing is filled in yet. The puzzle has one solution.", "good");
+}
+
+/**
+ * Learns the solution of the puzzle, because mistakes are known by it.
+ * @param {boolean} isSwitched whether a person has just switched the marks on
+ */
+async function learn(isSwitched) {
+  const now = page.position();
+  if (!page.settings.mistakes || !now.isPuzzle || (knownSolution(now) && !isSwitched)) return;
+  const work = async () => {
+    const { cells, isOnly, message } = await solutionOf(now, new AbortController().signal);
+    page.draw();
+    if (isOnly || !isSwitched) return;
+    const why = cells ? "There is no single solution to compare with." : message;
+    page.say(`${why} Only cells that break a rule are marked.`);
+  };
+  const fail = isSwitched ? page.fail : () => {};
+  await run(controls.mistakes, work, { fail, outlivesBoard: true });
+  if (page.position().clues !== now.clues) learn(false);
 }
 
 /** Builds the pad for the symbols of the position. */
@@ -99,24 +112,41 @@ function buildPad() {
   );
 }
 
+/**
+ * The values that the selected cell is marked with, or the number of its colour.
+ * @param {page.Entry} entry
+ */
+function markedIn(entry) {
+  const now = page.position();
+  const cell = page.board.selected;
+  if (entry === "colors") return [now.colors[cell]];
+  if (entry === "digits" || now.values[cell]) return [];
+  return valuesIn((page.settings.automatic ? page.automaticMarks(now) : now[entry])[cell]);
+}
+
 /** Shows on the pad which values are marked in the selected cell, and which are used up. */
 function drawPad() {
   const { shape, values, clues } = page.position();
-  const cell = page.board.selected;
-  const canEnter = !clues[cell] && !page.hasScene();
-  const { pencil } = page.settings;
-  const canMark = canEnter && !values[cell];
-  const marked = pencil ? new Set(valuesIn(page.shownMarks(page.position())[cell])) : new Set();
+  const cells = page.board.selection;
+  const { entry } = page.settings;
+  const isOpen = !page.hasScene();
+  const isColor = entry === "colors";
+  const isMark = entry === "marks" || entry === "centre";
+  const canEnter = isOpen && (isColor || cells.some((cell) => !clues[cell] && !(isMark && values[cell])));
+  const marked = new Set(markedIn(entry));
   const used = new Uint16Array(shape.side + 1);
   for (const value of values) used[value]++;
-  pad.classList.toggle("pencil", pencil);
+  pad.classList.toggle("pencil", isMark);
+  pad.classList.toggle("colors", isColor);
   for (const key of pad.children) {
     if (!(key instanceof HTMLButtonElement)) continue;
     const value = Number(key.dataset.value);
-    key.disabled = pencil ? !canMark : !canEnter;
-    key.classList.toggle("full", used[value] >= shape.side);
-    if (pencil) key.setAttribute("aria-pressed", String(marked.has(value)));
-    else key.removeAttribute("aria-pressed");
+    key.disabled = !canEnter || (isColor && value > COLORS.length);
+    key.classList.toggle("full", !isColor && used[value] >= shape.side);
+    if (isColor && COLORS[value - 1]) key.setAttribute("aria-label", `${key.textContent}, ${COLORS[value - 1]}`);
+    else key.removeAttribute("aria-label");
+    if (entry === "digits") key.removeAttribute("aria-pressed");
+    else key.setAttribute("aria-pressed", String(marked.has(value)));
   }
 }
 
@@ -124,21 +154,18 @@ function refresh() {
   buildPad();
   drawPad();
   const now = page.position();
-  const cell = page.board.selected;
   const isFull = now.values.every(Boolean);
-  const hasEntries = now.values.some((value, cell) => value && !now.clues[cell]);
   const isOpen = !page.hasScene();
   controls.undo.disabled = !page.canUndo();
   controls.redo.disabled = !page.canRedo();
-  controls.erase.disabled =
-    !isOpen || Boolean(now.clues[cell]) || !(now.values[cell] || now.marks[cell] || now.struck[cell]);
-  controls.pencil.setAttribute("aria-pressed", String(page.settings.pencil));
-  controls.solve.disabled = !now.isPuzzle;
-  controls.check.disabled = !isFull;
+  controls.erase.disabled = !isOpen || erase(now, page.board.selection) === now;
+  for (const [control, entry] of entries) {
+    control.setAttribute("aria-pressed", String(page.settings.entry === entry));
+  }
+  controls.check.textContent = isFull ? "Check solution" : "Check so far";
   controls.restart.disabled = !isTouched(now);
   controls.adopt.hidden = now.isPuzzle;
   controls.restart.hidden = !now.isPuzzle;
-  controls.adopt.disabled = !hasEntries;
   refreshZoom();
 }
 
@@ -190,32 +217,27 @@ export function start() {
   controls.undo.addEventListener("click", page.undo);
   controls.redo.addEventListener("click", page.redo);
   controls.erase.addEventListener("click", page.eraseSelected);
-  controls.pencil.addEventListener("click", page.togglePencil);
-  controls.restart.addEventListener("click", () => page.change(restart(page.position())));
-  controls.adopt.addEventListener("click", () => {
-    const { shape, values } = page.position();
-    const conflicts = conflictsOf(shape, values);
-    if (conflicts.some(Boolean)) {
-      const marks = conflicts.map((isBad) => (isBad ? MARK.CONFLICT : 0));
-      page.decorate({ ...page.plainDecoration(), marks });
-      page.fail("The entries break a rule in the marked cells. Correct them, then try again.");
-      return;
-    }
-    page.load(asPuzzle(page.position()), "The entries are the clues now.");
-    page.board.focus();
+  for (const [control, entry] of entries) control.addEventListener("click", () => page.setEntry(entry));
+  controls.several.addEventListener("click", () => {
+    const isOn = controls.several.getAttribute("aria-pressed") !== "true";
+    controls.several.setAttribute("aria-pressed", String(isOn));
+    page.board.addsCells = isOn;
   });
+  controls.restart.addEventListener("click", () => page.change(restart(page.position())));
+  controls.adopt.addEventListener("click", () => page.board.focus());
   controls.zoom.addEventListener("click", () => {
     setZoom(!frame.classList.contains("zoomed"));
     page.say("");
     refreshZoom();
     page.board.reveal();
   });
-  for (const name of /** @type {const} */ (["automatic", "mistakes"])) {
+  for (const name of /** @type {const} */ (["automatic", "mistakes", "timed", "short"])) {
     const field = byId(name, HTMLInputElement);
     field.checked = page.settings[name];
     field.addEventListener("change", () => {
       page.setSwitch(name, field.checked);
       if (name === "automatic" && field.checked) explainMarks();
+      if (name === "mistakes") learn(true);
     });
   }
   controls.solve.addEventListener("click", () => {
@@ -236,4 +258,5 @@ export function start() {
   });
   new ResizeObserver(refreshZoom).observe(frame);
   page.onDraw(refresh);
+  page.onChange(() => learn(false));
 }

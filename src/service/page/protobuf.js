@@ -161,12 +161,13 @@ function readPuzzleError(message) {
  * @param {Blob} text
  * @param {Format | null} format
  * @param {number} firstLine
+ * @param {number} errorLimit
  */
-export function validateRequest(text, format, firstLine) {
+export function validateRequest(text, format, firstLine, errorLimit) {
   return new Blob([
     ...(format ? bytes(1, textOptions(format)) : []),
     ...bytes(2, text),
-    ...uint(3, 1),
+    ...uint(3, errorLimit),
     ...uint(5, firstLine),
   ]);
 }
@@ -196,9 +197,15 @@ export function readValidateResponse(message) {
  * @param {Blob} text
  * @param {Format} format
  * @param {number} index from 1
+ * @param {number} firstLine
  */
-export function getPuzzleRequest(text, format, index) {
-  return new Blob([...bytes(2, textOptions(format)), ...uint(3, index), ...bytes(4, text)]);
+export function getPuzzleRequest(text, format, index, firstLine) {
+  return new Blob([
+    ...bytes(2, textOptions(format)),
+    ...uint(3, index),
+    ...bytes(4, text),
+    ...uint(6, firstLine),
+  ]);
 }
 
 /**

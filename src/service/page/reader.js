@@ -2,7 +2,8 @@
  * The worker that opens puzzle files: it validates all puzzles and finds any of them.
  *
  * A file stays on the disk. What is kept is an index of its slices with the numbers of their
- * puzzles; a puzzle is then read from the file again, by its line where lines and puzzles agree.
+ * puzzles; a puzzle is then read from the file again, by its line where lines and puzzles agree. Bad
+ * puzzles have numbers too, and are passed over.
  */
 
 import { CallError, callBinary } from "./api.js";
@@ -15,7 +16,7 @@ import {
 } from "./protobuf.js";
 import {
   IN_FLIGHT,
-  asTextOfItsOwn,
+  MOST_ERRORS,
   readingFailure,
   slicesOf,
   textOf,
@@ -36,6 +37,7 @@ import { inWorker } from "./workers.js";
  * @property {number} firstLine
  * @property {number} firstPuzzle from 0
  * @property {number} puzzles
+ * @property {number} bad the bad ones among them
  * @property {boolean} isLinewise whether the n-th line that is no comment is the n-th puzzle
  */
 
@@ -46,6 +48,8 @@ import { inWorker } from "./workers.js";
  * @property {Format} format
  * @property {Entry[]} entries
  * @property {number} puzzles
+ * @property {number} bad the bad ones among them
+ * @property {string[]} errors the sentences of the first of these
  */
 
 /** The file that is open. @type {Opened | null} */
@@ -70,21 +74,26 @@ async function open(file, controller, progress) {
   const text = await textOf(file, signal);
   /** @type {Entry[]} */
   const entries = [];
-  let puzzles = 0;
+  /** @type {string[]} */
+  const errors = [];
+  let [puzzles, bad] = [0, 0];
   let next = { start: 0, firstLine: 1 };
-  /** @param {Slice} slice @param {number} found @param {Format} format */
+  /** @param {Slice} slice @param {ReturnType<typeof readValidateResponse>} found @param {Format} format */
   const add = (slice, found, format) => {
     const headings = format.notation === NOTATION.HEADER && slice.firstLine === 1 ? 1 : 0;
-    const isLinewise = slice.puzzleLines - headings === found;
+    const isLinewise = slice.puzzleLines - headings === found.puzzles;
     entries.push({
       start: slice.start,
       end: slice.end,
       firstLine: slice.firstLine,
       firstPuzzle: puzzles,
-      puzzles: found,
+      puzzles: found.puzzles,
+      bad: found.badPuzzles,
       isLinewise,
     });
-    puzzles += found;
+    puzzles += found.puzzles;
+    bad += found.badPuzzles;
+    errors.push(...found.errors.slice(0, MOST_ERRORS - errors.length).map(({ message }) => message));
     next = { start: slice.end, firstLine: slice.firstLine + slice.lines };
     progress(slice.end, text.size, puzzles);
   };
@@ -99,9 +108,7 @@ async function open(file, controller, progress) {
   const settle = async () => {
     const first = waiting.shift();
     if (!first || !format) return;
-    const response = readValidateResponse(await first.answer);
-    if (response.errors.length) throw new CallError("malformed", response.errors[0].message);
-    add(first.slice, response.puzzles, format);
+    add(first.slice, readValidateResponse(await first.answer), format);
   };
   const read = async () => {
     waiting.length = 0;
@@ -111,15 +118,14 @@ async function open(file, controller, progress) {
         const isWhole = slice.start === 0 && slice.isLast;
         const first = await validateFirst(file.name, slice, signal, isWhole);
         if (first.format && first.puzzles > 0) {
-          if (first.error) throw new CallError("malformed", first.error);
           format = first.format;
-          add(slice, first.puzzles, format);
+          add(slice, first, format);
         } else if (slice.isLast || (first.error && first.puzzles > 0)) {
           throw new CallError("malformed", first.error ?? `${file.name} is empty.`);
         }
         continue;
       }
-      const answer = callBinary("Validate", validateRequest(slice.text, format, slice.firstLine), signal);
+      const answer = callBinary("Validate", validateRequest(slice.text, format, slice.firstLine, MOST_ERRORS), signal);
       // An answer that fails is looked at in its turn, not as an error that nobody handles.
       answer.catch(() => {});
       waiting.push({ slice, answer });
@@ -134,16 +140,16 @@ async function open(file, controller, progress) {
     throw error;
   }
   if (!format) throw new CallError("malformed", `${file.name} is empty.`);
-  return { name: file.name, text, format, entries, puzzles };
+  if (bad === puzzles) throw new CallError("malformed", errors[0]);
+  return { name: file.name, text, format, entries, puzzles, bad, errors };
 }
 
 /**
- * One puzzle of the file that is open.
+ * The slice with a puzzle.
  * @param {Opened} file
  * @param {number} number from 0
- * @param {AbortSignal} signal
  */
-async function puzzleOf({ text, format, entries }, number, signal) {
+function entryOf({ entries }, number) {
   let low = 0;
   let high = entries.length - 1;
   while (low < high) {
@@ -151,31 +157,72 @@ async function puzzleOf({ text, format, entries }, number, signal) {
     if (entries[middle].firstPuzzle <= number) low = middle;
     else high = middle - 1;
   }
-  const entry = entries[low];
-  let slice = text.slice(entry.start, entry.end);
-  let index = number - entry.firstPuzzle + 1;
-  let firstLine = entry.firstLine;
-  const isPlain = format.notation === NOTATION.LINES || format.notation === NOTATION.HEADER;
-  if (entry.isLinewise && isPlain && entry.puzzles > 1) {
-    const headings = format.notation === NOTATION.HEADER && firstLine === 1 ? 1 : 0;
-    slice = await lineOf(slice, index + headings);
-    index = 1;
-    firstLine = 2;
-  }
-  const sent = asTextOfItsOwn(slice, firstLine, format);
-  const request = getPuzzleRequest(sent, format, index);
-  return readGetPuzzleResponse(await callBinary("GetPuzzle", request, signal));
+  return entries[low];
 }
 
 /**
- * The n-th line of a slice that is neither blank nor a comment.
+ * One puzzle of the file that is open.
+ * @param {Opened} file
+ * @param {Entry} entry the slice with it
+ * @param {number} number from 0
+ * @param {AbortSignal} signal
+ */
+async function puzzleOf({ text, format }, entry, number, signal) {
+  let slice = text.slice(entry.start, entry.end);
+  let index = number - entry.firstPuzzle + 1;
+  let { firstLine } = entry;
+  const isPlain = format.notation === NOTATION.LINES || format.notation === NOTATION.HEADER;
+  if (entry.isLinewise && isPlain && entry.puzzles > 1) {
+    const headings = format.notation === NOTATION.HEADER && firstLine === 1 ? 1 : 0;
+    const line = await lineOf(slice, index + headings);
+    slice = line.text;
+    firstLine += line.before;
+    index = 1;
+  }
+  const request = getPuzzleRequest(slice, format, index, firstLine);
+  return { number, ...readGetPuzzleResponse(await callBinary("GetPuzzle", request, signal)) };
+}
+
+/**
+ * Where to look instead of a bad puzzle: further on by 1, back by -1; and the one not to take.
+ * @typedef {{steps?: number[], except?: number}} Instead
+ */
+
+/**
+ * The first good puzzle from one on.
+ * @param {Opened} file
+ * @param {number} number from 0
+ * @param {number} step 1 to look further on, -1 to look back, 0 for this one or none
+ * @param {number} except
+ * @param {AbortSignal} signal
+ */
+async function goodFrom(file, number, step, except, signal) {
+  for (let at = number; at >= 0 && at < file.puzzles; at += step) {
+    if (at === except) continue;
+    const entry = entryOf(file, at);
+    if (step && entry.bad === entry.puzzles) {
+      at = step > 0 ? entry.firstPuzzle + entry.puzzles - 1 : entry.firstPuzzle;
+      continue;
+    }
+    try {
+      return await puzzleOf(file, entry, at, signal);
+    } catch (error) {
+      if (!step || !(error instanceof CallError) || error.reason !== "PUZZLE_MALFORMED") throw error;
+    }
+  }
+  return null;
+}
+
+/**
+ * The n-th line of a slice that is neither blank nor a comment, and the number of lines before it.
  * @param {Blob} slice
  * @param {number} n from 1
  */
 async function lineOf(slice, n) {
   const lines = (await slice.text()).split("\n");
-  const line = lines.filter((line) => /^\s*[^\s#]/.test(line))[n - 1];
-  return new Blob([line, "\n"]);
+  let before = -1;
+  for (let left = n; left > 0; ) if (/^\s*[^\s#]/.test(lines[++before])) left--;
+  return { text: new Blob([lines[before], "\n"]), before };
 }
 
 inWorker((message) => {
@@ -183,8 +230,10 @@ inWorker((message) => {
   else answer(message);
 });
 
-/** @param {{id: number, file?: File, number: number}} request a file to open, or a puzzle of it */
-async function answer({ id, file, number }) {
+/**
+ * @param {{id: number, file?: File, number: number} & Instead} request a file to open, or a puzzle of it
+ */
+async function answer({ id, file, number, steps = [0], except = -1 }) {
   try {
     if (file) {
       reading?.abort();
@@ -192,16 +241,20 @@ async function answer({ id, file, number }) {
       const read = await open(file, controller, (bytes, all, puzzles) =>
         self.postMessage({ type: "progress", id, bytes, all, puzzles }),
       );
-      const first = await puzzleOf(read, 0, controller.signal);
+      const first = await goodFrom(read, 0, 1, -1, controller.signal);
       controller.signal.throwIfAborted();
       opened = read;
-      self.postMessage({ type: "answer", id, answer: { puzzles: read.puzzles, first } });
+      const { puzzles, bad, errors } = read;
+      self.postMessage({ type: "answer", id, answer: { puzzles, bad, errors, first } });
     } else {
       // A worker that failed was replaced by one that has no file.
       if (!opened) throw new CallError("failed_precondition", "The file has to be opened again.");
       getting.abort();
       getting = new AbortController();
-      self.postMessage({ type: "answer", id, answer: await puzzleOf(opened, number, getting.signal) });
+      let found = null;
+      for (const step of steps) found ??= await goodFrom(opened, number, step, except, getting.signal);
+      if (!found) throw new CallError("out_of_range", "There is no other good puzzle in this direction.");
+      self.postMessage({ type: "answer", id, answer: found });
     }
   } catch (error) {
     const isStopped = error instanceof DOMException && error.name === "AbortError";

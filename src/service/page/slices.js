@@ -33,8 +33,9 @@ export const IN_FLIGHT = 4;
  * @property {boolean} isLast
  */
 
-/** The code of the error of a text without a puzzle. */
+/** The codes of the errors of a text without a puzzle, and of one whose first line is no block size. */
 const EMPTY = 2;
+const INVALID_BLOCK_SIZE = 1;
 
 const LINE_END = 10;
 
@@ -278,18 +279,6 @@ function isExcelLine(line) {
   return line.length < 64 && /^\s*sep=\S?\s*$/i.test(String.fromCharCode(...line));
 }
 
-/**
- * A slice for methods that take it for a text of its own: one from the middle of a `header` file
- * gets the header again.
- * @param {Blob} text
- * @param {number} firstLine
- * @param {Format} format
- */
-export function asTextOfItsOwn(text, firstLine, format) {
-  if (format.notation !== NOTATION.HEADER || firstLine === 1) return text;
-  return new Blob([`${format.order}\n`, text]);
-}
-
 /** The longest heading that is put before a slice, so that both are within a message. */
 const MOST_HEADING_BYTES = 32_000;
 
@@ -349,21 +338,27 @@ export function refuseParts(notation) {
   );
 }
 
+/** The most errors of a file that are listed. */
+export const MOST_ERRORS = 100;
+
 /**
  * Validates the first slice of a file and detects the format.
  * @param {string} name the name of the file
  * @param {Slice} slice
  * @param {AbortSignal} signal
  * @param {boolean} isWhole whether the file is this slice
- * @returns {Promise<{format: Format | null, puzzles: number, error: string | null}>}
  */
 export async function validateFirst(name, slice, signal, isWhole) {
-  const response = readValidateResponse(
-    await callBinary("Validate", validateRequest(slice.text, null, 1), signal),
-  );
-  const notation = response.format?.notation ?? 0;
-  if (!isWhole) refuseParts(notation);
+  const request = validateRequest(slice.text, null, 1, MOST_ERRORS);
+  const response = readValidateResponse(await callBinary("Validate", request, signal));
+  if (!isWhole) refuseParts(response.format?.notation ?? 0);
   const [first] = response.errors;
-  const error = first ? (first.code === EMPTY ? `${name} is empty.` : first.message) : null;
-  return { format: response.format, puzzles: response.puzzles, error };
+  if (first?.code === EMPTY) first.message = `${name} is empty.`;
+  // It may be something else, which options of the server decide.
+  if (first?.code === INVALID_BLOCK_SIZE && first.message.includes("options.")) {
+    first.message =
+      "Invalid block size. If the first line is the number of puzzles, delete it. " +
+      "If each line is a puzzle of 1x1, solve it with the program sudoku and --notation lines.";
+  }
+  return { ...response, error: first?.message ?? null };
 }

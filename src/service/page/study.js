@@ -7,10 +7,11 @@ import { KIND } from "./board.js";
 import { button, byId, count, make, plural } from "./dom.js";
 import { candidatesOf, indexOf, textOf } from "./grid.js";
 import { colorsOf, sentenceOf } from "./hint.js";
-import { clearLinks, drawLinks } from "./links.js";
+import { clearLinks, drawLinks, listLinks } from "./links.js";
 import * as page from "./page.js";
-import { ownFormat } from "./play.js";
+import { ownFormat } from "./solution.js";
 import { run } from "./task.js";
+import { techniques } from "./techniques.js";
 
 /** @typedef {import("./history.js").Position} Position */
 /** @typedef {import("./hint.js").Step} Step */
@@ -39,12 +40,18 @@ import { run } from "./task.js";
  */
 
 const rating = byId("rating", HTMLElement);
+const about = byId("about", HTMLElement);
+const aboutList = byId("about-list", HTMLElement);
 const list = byId("steps", HTMLOListElement);
+const chains = byId("step-chains", HTMLElement);
 const text = byId("steps-text", HTMLElement);
 const stop = button("stop-steps");
 
 /** The clues of the puzzle whose steps or rating are shown. @type {Uint8Array | null} */
 let studied = null;
+
+/** What names the cells of the steps again. @type {(() => void)[]} */
+const renames = [];
 
 /** Ends the calls, once the puzzle is another one or somebody says so. */
 let walks = new AbortController();
@@ -54,10 +61,14 @@ function score(tenths) {
   return tenths ? (tenths / 10).toFixed(1) : "none";
 }
 
-/** The difficulty of a rating, as puzzles are made by it. @param {number} tenths */
+/**
+ * The difficulty of a rating, as puzzles are made by it: the first class that is hard enough.
+ * @param {number} tenths
+ */
 function wordFor(tenths) {
-  if (tenths <= 23) return "easy";
-  return tenths <= 29 ? "medium" : "hard";
+  const classes = [...byId("create-difficulty", HTMLSelectElement).options];
+  const found = classes.find(({ dataset }) => tenths <= Number(dataset.most));
+  return found?.value.split("_")[1].toLowerCase() ?? "";
 }
 
 async function rate() {
@@ -65,11 +76,17 @@ async function rate() {
   const { signal } = walks;
   studied = position.clues;
   const { shape, clues } = position;
-  rating.hidden = true;
+  rating.hidden = about.hidden = true;
   const request = { options: ownFormat(shape), puzzle: textOf(clues) };
   const { ratings } = await call("Rate", request, { signal });
   const facts = factsOf(ratings[0], shape.cells);
   rating.replaceChildren(...facts.flatMap(([name, fact]) => [make("dt", {}, name), make("dd", {}, fact)]));
+  const taken = new Set(ratings[0].techniques?.map((/** @type {{name: string}} */ { name }) => name));
+  const explained = (await techniques()).filter(({ name }) => taken.has(name));
+  about.hidden = explained.length === 0;
+  aboutList.replaceChildren(
+    ...explained.flatMap(({ title, about }) => [make("dt", {}, title), make("dd", {}, about)]),
+  );
   rating.hidden = false;
 }
 
@@ -86,7 +103,7 @@ function factsOf(found, cells) {
   facts.push(["Clues", `${count(found.clues ?? 0)} of ${plural(cells, "cell")}${minimal}`]);
   facts.push(["Solution", found.error ? found.error.message : "exactly one"]);
   if (found.error) return facts;
-  const techniques = (found.techniques ?? []).map(({ name, count: times }) => `${name.replaceAll("-", " ")} ×${times}`);
+  const taken = (found.techniques ?? []).map(({ name, count: times }) => `${name.replaceAll("-", " ")} ×${times}`);
   const er = found.erTenths ?? 0;
   if (found.verdict === "VERDICT_RATED" && !er) {
     facts.unshift(["Rating", "nothing to fill in"]);
@@ -103,7 +120,7 @@ function factsOf(found, cells) {
     const cost = `${plural(nodes, "node")} and ${plural(guesses, "guess")}`;
     facts.unshift(["Rating", `beyond: a search takes ${cost}`]);
   }
-  facts.push(["Techniques", techniques.join(", ") || "none"]);
+  facts.push(["Techniques", taken.join(", ") || "none"]);
   return facts;
 }
 
@@ -113,6 +130,7 @@ async function listSteps() {
   const { shape, clues } = position;
   studied = clues;
   list.replaceChildren();
+  renames.length = 0;
   list.hidden = false;
   text.textContent = "";
   stop.hidden = false;
@@ -162,7 +180,9 @@ function marksOf(marks, { shape: { side, cells } }) {
 function entryOf(walked, number, position) {
   const sentence = sentenceOf(walked, position);
   const tabindex = number === 1 ? "0" : "-1";
-  const entry = make("button", { tabindex }, make("span", {}, String(number)), make("span", {}, sentence));
+  const words = make("span", {}, sentence);
+  const entry = make("button", { tabindex }, make("span", {}, String(number)), words);
+  renames.push(() => (words.textContent = sentenceOf(walked, position)));
   entry.addEventListener("click", () => {
     for (const other of list.querySelectorAll("[aria-current]")) other.removeAttribute("aria-current");
     entry.setAttribute("aria-current", "step");
@@ -207,13 +227,19 @@ function showStep({ step, before, candidates }, number, position) {
   const cell = indexOf(shape, (step.placements?.[0] ?? step.eliminations?.[0])?.cell);
   page.showScene(
     { shape, symbols, values: before, kinds, marks, candidates: shown, colored, gone, isFixed: true, isQuiet: true },
-    { text: `Step ${number}: ${sentenceOf({ step }, position)}`, kind: "step", ended: clearLinks },
+    { text: `Step ${number}: ${sentenceOf({ step }, position)}`, kind: "step", ended: endLinks },
   );
   drawLinks(shape, step);
+  listLinks(chains, step, symbols);
   if (cell >= 0) {
     page.board.select(cell);
     page.board.reveal();
   }
+}
+
+function endLinks() {
+  clearLinks();
+  chains.hidden = true;
 }
 
 function endWalks() {
@@ -225,7 +251,7 @@ function clear() {
   if (!studied || studied === page.position().clues) return;
   endWalks();
   studied = null;
-  rating.hidden = true;
+  rating.hidden = about.hidden = true;
   list.hidden = true;
   text.textContent = "";
 }
@@ -239,6 +265,7 @@ export function start() {
   list.addEventListener("keydown", moveInList);
   list.addEventListener("focusin", markTabStop);
   page.onChange(clear);
+  page.onNames(() => renames.forEach((rename) => rename()));
   page.onDraw(() => {
     if (!page.hasScene()) list.querySelector("[aria-current]")?.removeAttribute("aria-current");
   });

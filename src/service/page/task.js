@@ -10,20 +10,20 @@ import { CallError } from "./api.js";
 /** Controllers of the work that is about the board as it is. @type {Set<AbortController>} */
 const aboutBoard = new Set();
 
-/** The buttons at work. @type {Set<HTMLButtonElement>} */
+/** The controls at work. @type {Set<HTMLElement>} */
 const busy = new Set();
 
 /**
- * Whether the work of a button runs.
- * @param {HTMLButtonElement} button
+ * Whether the work of a control runs.
+ * @param {HTMLElement} button
  */
 export function isBusy(button) {
   return busy.has(button);
 }
 
 /**
- * Runs the work of a button, unless it runs already.
- * @param {HTMLButtonElement} button
+ * Runs the work of a control, unless it runs already.
+ * @param {HTMLElement} button
  * @param {(signal: AbortSignal) => Promise<void>} work
  * @param {object} options
  * @param {(message: string) => void} options.fail told about what went wrong
@@ -34,6 +34,8 @@ export async function run(button, work, { fail, outlivesBoard = false }) {
   const controller = new AbortController();
   if (!outlivesBoard) aboutBoard.add(controller);
   busy.add(button);
+  // What went wrong before may not go wrong now.
+  fail("");
   button.setAttribute("aria-busy", "true");
   try {
     await work(controller.signal);

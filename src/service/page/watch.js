@@ -10,7 +10,7 @@ import { stream } from "./api.js";
 import { button, byId, count, plural, wholeNumber } from "./dom.js";
 import { cellsOfHouse, indexOf, textOf } from "./grid.js";
 import * as page from "./page.js";
-import { ownFormat } from "./play.js";
+import { ownFormat } from "./solution.js";
 import { isAbort, messageOf } from "./task.js";
 
 /** @typedef {import("./history.js").Position} Position */
@@ -276,7 +276,7 @@ function refresh() {
   const hadFocus = [controls.pause, controls.step, controls.stop].some(
     (control) => control === document.activeElement,
   );
-  controls.watch.disabled = !page.position().isPuzzle || isOn;
+  controls.watch.disabled = !page.hasPuzzle() || isOn;
   controls.pause.disabled = controls.stop.disabled = !isOn;
   controls.step.disabled = !isOn;
   controls.pause.textContent = show?.isPaused && isOn ? "Go on" : "Pause";
@@ -321,6 +321,7 @@ export function start() {
     controls.watch.focus();
   });
   controls.speed.addEventListener("input", showSpeed);
+  controls.limit.addEventListener("input", () => (fieldError.textContent = ""));
   page.onDraw(refresh);
   showSpeed();
   refresh();

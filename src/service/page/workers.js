@@ -1,6 +1,6 @@
-/** Workers: starting them, and giving them the token, for which only the page can ask. */
+/** Workers: starting them, and giving them what only the page has: the token, and the name of the program. */
 
-import { currentToken, tokenInsteadOf, useToken } from "./api.js";
+import { currentProgram, currentToken, partMissing, tokenInsteadOf, useProgram, useToken } from "./api.js";
 
 /**
  * Starts a worker.
@@ -18,12 +18,9 @@ export function startWorker(file, receive, ended) {
   worker.onerror = () => {
     worker.terminate();
     ended();
-    receive({
-      type: "failure",
-      message: "A part of the page cannot be loaded. Check that sudokud runs, then try again.",
-    });
+    receive({ type: "failure", message: partMissing() });
   };
-  worker.postMessage({ type: "start", token: currentToken() });
+  worker.postMessage({ type: "start", token: currentToken(), program: currentProgram() });
   return worker;
 }
 
@@ -38,6 +35,7 @@ export function inWorker(receive) {
     if (data.type === "token") {
       answer?.(data.token);
     } else if (data.type === "start") {
+      useProgram(data.program);
       useToken(data.token, (refused) => {
         self.postMessage({ type: "token", refused });
         return new Promise((resolve, reject) => {

@@ -41,7 +41,7 @@ async fn open_checked(
 ) -> Result<NamedDataset, Status> {
     let shared = Arc::clone(context);
     let dataset = blocking(move || match &shared.datasets {
-        Some(datasets) => datasets.dataset(name, user),
+        Some(datasets) => datasets.dataset(&name, user),
         None => Err(dataset_not_found(&name)),
     })
     .await?;

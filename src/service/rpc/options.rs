@@ -12,7 +12,7 @@ use crate::input::ContentKind;
 use crate::service::context::Context;
 use crate::service::wire::convert::{notation_from, option_field};
 use crate::service::wire::proto;
-use crate::service::wire::status::{RequestFields, format_sentence, invalid};
+use crate::service::wire::status::{RequestFields, format_unreadable, invalid};
 use crate::solver::{DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, Strategy};
 use crate::techniques::Score;
 use crate::text::{Alphabet, Format, FormatError, Hint, Notation};
@@ -155,7 +155,7 @@ pub(crate) fn text_hint(options: Option<&proto::TextOptions>) -> Result<Hint, St
 
 /// The status of a call whose text does not fit its options; `text_field` is the field of the text.
 pub(crate) fn unreadable(error: &FormatError, text_field: &str) -> Status {
-    invalid(option_field(error).as_deref().unwrap_or(text_field), format_sentence(error))
+    format_unreadable(error, option_field(error).as_deref().unwrap_or(text_field))
 }
 
 /// Refuses a text that would have to be turned into lines before it is read; `text_field` is its

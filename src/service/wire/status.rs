@@ -407,6 +407,16 @@ pub(crate) fn format_sentence(error: &FormatError) -> String {
     }
 }
 
+/// The status of a text that cannot be read; `field` is the field that mends it, or that of the text.
+/// Its details have the problem without that advice, for clients whose users set no fields.
+pub(crate) fn format_unreadable(error: &FormatError, field: &str) -> Status {
+    let message = sanitize(&format_sentence(error));
+    let metadata = [("field", field), ("problem", &*sanitize(&error.to_string()))];
+    let mut details = error_info("FIELD_INVALID", &metadata);
+    details.set_bad_request(vec![FieldViolation::new(field, message.clone())]);
+    status(Code::InvalidArgument, message, details)
+}
+
 /// The status of a call whose deadline has passed.
 pub(crate) fn deadline_passed() -> Status {
     let message = "The deadline has passed; work on this call has stopped.";
