@@ -32,8 +32,10 @@ pub struct Config {
     pub tls: Option<TlsFiles>,
     /// The file of tokens, one of which every call must carry (default: anyone may call).
     pub token_file: Option<PathBuf>,
-    /// The folder of the data sets, or the only one of them (default: there are none).
+    /// The folder of the data sets (default: there are none).
     pub data_dir: Option<PathBuf>,
+    /// The only data set, instead of a folder of them (default: there is none).
+    pub data_file: Option<PathBuf>,
     /// Whether the page is served at `/` (default: yes).
     pub page: bool,
     /// What people started, for sentences of the page (default: `sudokud`).
@@ -63,6 +65,7 @@ impl Default for Config {
             tls: None,
             token_file: None,
             data_dir: None,
+            data_file: None,
             page: true,
             program: "sudokud",
             allowed_origins: Vec::new(),

@@ -150,17 +150,23 @@ pub(crate) struct NamedDataset {
 }
 
 impl Datasets {
-    /// Opens the data directory, or one whose only data set is the file at `path`.
+    /// Opens the data directory.
     ///
     /// # Errors
     /// The system's.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let file = path.file_name().filter(|_| path.is_file());
-        let only = file.map(|name| name.to_string_lossy().into_owned());
-        let folder = path.parent().filter(|_| only.is_some()).unwrap_or(path);
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    pub(crate) fn open(folder: &Path) -> io::Result<Self> {
         let root = Dir::open_ambient_dir(folder, ambient_authority())?;
-        Ok(Self { root, only, unpacking: Mutex::default(), mapped: Mutex::default() })
+        Ok(Self { root, only: None, unpacking: Mutex::default(), mapped: Mutex::default() })
+    }
+
+    /// Opens a file as the only data set.
+    ///
+    /// # Errors
+    /// The system's, for its folder.
+    pub(crate) fn open_file(file: &Path) -> io::Result<Self> {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let only = file.file_name().map(|name| name.to_string_lossy().into_owned());
+        Ok(Self { only, ..Self::open(folder.unwrap_or(Path::new(".")))? })
     }
 
     /// The data set with this name for a client, mapped if it is not yet.

@@ -306,7 +306,7 @@ impl Server {
         let Limits { in_flight, puzzle_time, .. } = config.limits;
         let pools = WorkerPools::new(threads, in_flight.map(Into::into), puzzle_time)?;
         let (draining, watching) = watch::channel(false);
-        let datasets = config.data_dir.clone().map(open_data_dir).transpose()?;
+        let datasets = open_datasets(&config).transpose()?;
         let context = Context::new(pools, config.strategies, config.limits, datasets, watching);
         let context = Arc::new(context);
         let health = HealthReporter::new();
@@ -561,8 +561,14 @@ fn admission_limits(limits: &Limits) -> AdmissionLimits {
     AdmissionLimits { calls: limits.streams, idle_timeout: limits.stream_idle_timeout, framing }
 }
 
-fn open_data_dir(path: PathBuf) -> Result<Datasets, StartError> {
-    Datasets::open(&path).map_err(|error| StartError::DataDir { path, error })
+/// The data sets, if there are any.
+fn open_datasets(config: &Config) -> Option<Result<Datasets, StartError>> {
+    let (path, opened) = match (&config.data_file, &config.data_dir) {
+        (Some(file), _) => (file, Datasets::open_file(file)),
+        (None, Some(folder)) => (folder, Datasets::open(folder)),
+        (None, None) => return None,
+    };
+    Some(opened.map_err(|error| StartError::DataDir { path: path.clone(), error }))
 }
 
 fn listen_error(problem: ListenProblem) -> StartError {

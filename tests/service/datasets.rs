@@ -329,7 +329,7 @@ async fn a_compressed_file_is_served_as_its_content() {
 async fn a_file_instead_of_a_folder_is_the_only_data_set() {
     let list = lines(&nearly_solved(3));
     let folder = folder_with(&[("one.txt", &list), ("other.txt", &list)]);
-    let server = start_with(&folder.path().join("one.txt")).await;
+    let server = start(Config { data_file: Some(folder.path().join("one.txt")), ..config() }).await;
     assert_eq!(solve(&server, whole("one.txt")).await.unwrap().len(), 1);
     for name in ["other.txt", "./other.txt"] {
         assert_eq!(solve(&server, whole(name)).await.unwrap_err().code(), Code::NotFound, "{name}");

@@ -63,39 +63,40 @@ pub struct PageArgs {
 struct Beginning {
     /// The part of the address that holds the puzzle, if one was named.
     fragment: String,
-    /// The file or folder that the page can open.
-    data: Option<PathBuf>,
+    /// The file of the puzzle, if it is the only one that the page can open.
+    data_file: Option<PathBuf>,
 }
 
 impl PageArgs {
     fn beginning(&self) -> anyhow::Result<Beginning> {
         let PickArgs { input, index, random, puzzle } = &self.pick;
-        let data = self.data_dir.clone();
         // Without a puzzle the page is empty; standard input is not waited for.
         if input.inputs.is_empty() && index.is_none() && !random && puzzle.is_none() {
-            return Ok(Beginning { data, ..Beginning::default() });
+            return Ok(Beginning::default());
         }
         let chosen = self.pick.choose()?;
         let mut fragment = link_to(&chosen.puzzle)?;
         let file =
             chosen.input.path().and_then(|path| fs::canonicalize(path).ok()).filter(|file| file.is_file());
-        let source = file.and_then(|file| source(&file, data.as_deref()));
-        let Some((name, data)) = source else { return Ok(Beginning { fragment, data }) };
+        let source = file.and_then(|file| source(file, self.data_dir.as_deref()));
+        let Some((name, data_file)) = source else {
+            return Ok(Beginning { fragment, data_file: None });
+        };
         // The page counts from 0.
         let number = chosen.picked.number - 1;
         let _ = write!(fragment, "&file={}&puzzle={number}", in_query(&name));
-        Ok(Beginning { fragment, data: Some(data) })
+        Ok(Beginning { fragment, data_file })
     }
 }
 
-/// What a file is called among the data sets of the server, and where these are: the file is the only
-/// one, or lies in the folder that was named.
-fn source(file: &Path, folder: Option<&Path>) -> Option<(String, PathBuf)> {
-    let (name, data) = match folder {
-        Some(folder) => (file.strip_prefix(fs::canonicalize(folder).ok()?).ok()?, folder),
-        None => (Path::new(file.file_name()?), file),
+/// What a file is called among the data sets of the server; and the file, if it is the only one, because
+/// no folder was named in which it lies.
+fn source(file: PathBuf, folder: Option<&Path>) -> Option<(String, Option<PathBuf>)> {
+    let name = match folder {
+        Some(folder) => file.strip_prefix(fs::canonicalize(folder).ok()?).ok()?,
+        None => Path::new(file.file_name()?),
     };
-    Some((name.to_str()?.to_owned(), data.to_owned()))
+    Some((name.to_str()?.to_owned(), folder.is_none().then_some(file)))
 }
 
 /// A text as a value in the query of an address.
@@ -121,7 +122,7 @@ fn link_to(puzzle: &Grid) -> anyhow::Result<String> {
 
 /// Runs `sudoku page`.
 pub fn run(args: &PageArgs) -> anyhow::Result<ExitCode> {
-    let Beginning { fragment, data } = args.beginning()?;
+    let Beginning { fragment, data_file } = args.beginning()?;
     let cancel = interrupt::flag()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -131,7 +132,8 @@ pub fn run(args: &PageArgs) -> anyhow::Result<ExitCode> {
     runtime.block_on(async {
         let config = Config {
             listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, args.port.unwrap_or(0))).into()],
-            data_dir: data,
+            data_dir: args.data_dir.clone(),
+            data_file,
             program: "sudoku page",
             threads: args.threads.and_then(NonZeroUsize::new),
             drain_timeout: DRAIN_TIMEOUT,
